@@ -7,9 +7,11 @@
 //   so is one from another node than `peer` if `strict`.
 //   `look` with `dest` until `looked` (pulse, from the next clock on), which gives its `ways`, a bit for each output; 0 is this node.
 //   Without a way the packet is dropped, ev_lost. One without hops left goes to no output but 0, ev_hops; else its hops count down.
-//   want[o]: a packet waits for output o. `start` (pulse) with `to`: the next of that queue goes to m_* from the next clock on; `done`
+//   want[o]: a packet waits for output o; many[o]: it is the next one for a multicast group, if that waits for several. `start` (pulse):
+//   the next of the queue of output `to`, or with `cast` that for a group, goes to m_* from the next clock on, for outputs `outs`; `done`
 //   pulses with its last beat or with m_cancel (pulse, m_valid low): what has come of it, if anything, is void.
-//   Packets of one queue leave in their order. One for a multicast group is queued when it is whole, for one output after the other.
+//   Packets of one queue leave in their order. Those for groups have one of their own, in which they are queued when they are whole, and of
+//   which one is next until it has left by all its outputs. Where it waits for an output, it and packets for nodes take turns.
 //   A router keeps at most SLOTS packets for each input; then s_ready is low.
 //
 // Proven: net_input.formal.v.
@@ -39,7 +41,10 @@ module net_input #(
     input  wire [N-1:0]         ways,
 
     output reg  [N-1:0]         want,
+    output wire [N-1:0]         many,
     input  wire                 start,
+    input  wire                 cast,
+    input  wire [N-1:0]         outs,
     input  wire [$clog2(N)-1:0] to,
     output wire                 done,
 
@@ -87,8 +92,8 @@ module net_input #(
     reg           dropping;         // its rest is not kept
     reg  [1:0]    why;              // LOST, BAD or HOPS
     reg           asked, found_q;   // its way is looked for, or known
-    reg           ended;            // it has come whole, and is not in all its queues
-    reg  [N-1:0]  copies;           // of a multicast packet, outputs in whose queues it is not yet
+    reg           ended;            // it has come whole, and is not in its queue
+    reg  [N-1:0]  copies;           // known: its ways
     localparam [1:0] BAD = 2'd0, LOST = 2'd1, HOPS = 2'd2;
 
     assign s_ready = dropping || (open && !ended);
@@ -115,21 +120,19 @@ module net_input #(
     assign look = !wrong && ((stored && at == HIGH[BW:0]) || (asked && !looked));
     wire found = asked && looked;
     wire group = dest_q >= `LP_MULTICAST_BASE;
-    reg  away, passed, spent;       // known: it goes to another node; the hops have come, and there were none
-    wire away_now = found_q ? away : ways[N-1:1] != 0;
+    reg  passed, spent;             // the hops have come, and there were none
+    wire away_now = found_q ? copies[N-1:1] != 0 : ways[N-1:1] != 0;
     wire worn = (found || found_q) && away_now && (passed ? spent : in_path && last_hop) && !dropping;
     wire refuse = wrong || (found && ways == NOWHERE) || worn;
 
-    // Into the queues, one in a clock; at once, unless it is a multicast packet.
-    wire         whole   = finish || ended;
-    wire         single  = found && !group && !refuse && !gone;
-    wire         copying = ended && copies != NOWHERE;
-    wire [N-1:0] place   = copying ? copies & (~copies + 1'b1) : ways & {N{single}};
-    wire [N-1:0] later   = copies & (copies - 1'b1);
-    wire         complete  = copying ? later == NOWHERE : whole && !refuse && (single || (found_q && copies == NOWHERE));
-    wire         queued    = found_q && copies == NOWHERE;
-    wire         recalled  = queued && (refuse || gone);
-    wire         over      = complete || refuse || gone;
+    // Into a queue; at once, unless it is a multicast packet.
+    wire         whole    = finish || ended;
+    wire         single   = found && !group && !refuse && !gone;
+    wire [N-1:0] place    = ways & {N{single}};
+    wire         complete = whole && !refuse && (single || found_q);
+    wire         forked   = complete && !single && group;
+    wire         recalled = found_q && !group && (refuse || gone);
+    wire         over     = complete || refuse || gone;
     always @(posedge clk) begin
         ev_bad  <= (wrong && whole)                    || (dropping && accept && s_last && why == BAD);
         ev_lost <= (refuse && !wrong && !worn && whole) || (dropping && accept && s_last && why == LOST);
@@ -138,26 +141,21 @@ module net_input #(
         dropping <= !gone && (dropping ? !(accept && s_last) : refuse && !whole);
         asked    <= look && !gone;
         found_q  <= !over && (found_q || found);
-        if (found) away <= ways[N-1:1] != 0;
+        if (found) copies <= ways;
         {passed, spent} <= over ? 2'b00 : in_path ? {1'b1, last_hop} : {passed, spent};
-        copies   <= over ? NOWHERE : copying ? later : found && group ? ways : copies;
         ended    <= !over && whole;
         at       <= over ? FIRST_AT : stored ? at + ONE : at;
         if (rst) begin
             {dropping, asked, found_q, passed, ended, ev_bad, ev_lost, ev_hops} <= 8'd0;
-            copies <= NOWHERE;
-            at     <= FIRST_AT;
+            at <= FIRST_AT;
         end
     end
 
-    // Slots: who is to have a copy of each, and which were taken back before their turn.
-    reg  [N*SLOTS-1:0] left;
+    // Slots: which are free, and which were taken back before their turn.
     reg  [SLOTS-1:0]   free, dead;
-    reg  [SW-1:0]      reading;     // the slot whose packet leaves by `out`
-    reg  [NW-1:0]      out;
-    reg                active;
-    wire [N-1:0]       remaining = left[N*reading +: N] & ~({{(N-1){1'b0}}, 1'b1} << out);
-    wire               release_slot = done && remaining == NOWHERE;
+    reg  [SW-1:0]      reading;     // the slot whose packet leaves
+    reg                active, frees;           // it leaves by no output after that
+    wire               release_slot = done && frees;
     wire [SLOTS-1:0]   lowest = free & (~free + 1'b1);
     reg  [SW-1:0]      spare;
     integer k;
@@ -169,8 +167,6 @@ module net_input #(
     always @(posedge clk) begin
         if (renew) {open, slot} <= {free != 0, spare};
         free <= (free & ~(lowest & {SLOTS{renew}})) | ({{(SLOTS-1){1'b0}}, release_slot} << reading);
-        if (done)  left[N*reading +: N] <= remaining;
-        if (found) left[N*slot +: N]    <= ways;
         if (rst) {open, free} <= {1'b0, {SLOTS{1'b1}}};
     end
 
@@ -181,16 +177,45 @@ module net_input #(
     wire [NW-1:0] into = number(place);
     wire [SW:0]   head = heads[(SW+1)*to +: SW+1];
     wire [SW:0]   tail = tails[(SW+1)*into +: SW+1];
-    wire [SW-1:0] first = queue[{to, head[SW-1:0]}];
+    reg  [N-1:0]  waits;            // a packet for a node does
     integer o;
-    always @* for (o = 0; o < N; o = o + 1) want[o] = heads[(SW+1)*o +: SW+1] != tails[(SW+1)*o +: SW+1];
+    always @* begin
+        for (o = 0; o < N; o = o + 1) waits[o] = heads[(SW+1)*o +: SW+1] != tails[(SW+1)*o +: SW+1];
+        want = waits | todo;
+    end
     always @(posedge clk) begin
         if (place != NOWHERE) begin
             queue[{into, tail[SW-1:0]}]  <= slot;
             tails[(SW+1)*into +: SW+1] <= tail + NEXT;
         end
-        if (start) heads[(SW+1)*to +: SW+1] <= head + NEXT;
+        if (start && !cast) heads[(SW+1)*to +: SW+1] <= head + NEXT;
         if (rst) {heads, tails} <= {2*N*(SW+1){1'b0}};
+    end
+
+    // The queue for groups: slots and outputs.
+    reg  [N+SW-1:0] forks [0:SLOTS-1];
+    reg  [SW:0]   fork_head, fork_tail;
+    reg  [N-1:0]  begun;            // of the next one, outputs for which it has started
+    reg  [N-1:0]  last_cast;        // outputs for which one for a group has started since one for a node
+    wire [N-1:0]  members;
+    wire [SW-1:0] fork_slot;
+    assign {members, fork_slot} = forks[fork_head[SW-1:0]];
+    wire [N-1:0]  todo = members & ~begun & {N{fork_head != fork_tail}};
+    wire          ends = (todo & ~outs) == NOWHERE;
+    assign many = todo & ~(last_cast & waits);
+    wire [SW-1:0] first = cast ? fork_slot : queue[{to, head[SW-1:0]}];
+    always @(posedge clk) begin
+        if (forked) forks[fork_tail[SW-1:0]] <= {copies, slot};
+        if (forked) fork_tail <= fork_tail + NEXT;
+        if (start && cast) begin
+            begun <= ends ? NOWHERE : begun | outs;
+            if (ends) fork_head <= fork_head + NEXT;
+        end
+        if (start) {frees, last_cast} <= cast ? {ends, last_cast | outs} : {1'b1, last_cast & ~outs};
+        if (rst) begin
+            {begun, last_cast} <= {2*N{1'b0}};
+            {fork_head, fork_tail} <= {2*(SW+1){1'b0}};
+        end
     end
 
     // The one that leaves. Of a packet that still comes, only what has come is read.
@@ -211,7 +236,7 @@ module net_input #(
     endgenerate
     assign done = m_cancel || (m_valid && m_ready && m_last);
     always @(posedge clk) begin
-        if (start) {reading, out} <= {first, to};
+        if (start) reading <= first;
         if (rd_en) next <= beat + ONE;
         m_valid  <= !cut && (rd_en || (m_valid && !m_ready));
         m_cancel <= cut && !m_cancel;

@@ -18,9 +18,9 @@ const (
 
 // netInput is module net_input between a link, a table and a crossbar, all of which take their time.
 type netInput struct {
-	Strict, SValid, SReady, SLast, SVoid, Look, Looked, Start, Done, MValid, MReady, MLast, MCancel, EvBad, EvLost, EvHops *bool   `port:"*"`
-	Ways, Want, To                                                                                                         *uint8  `port:"*"`
-	Peer, Dest                                                                                                             *uint16 `port:"*"`
+	Strict, SValid, SReady, SLast, SVoid, Look, Looked, Start, Cast, Done, MValid, MReady, MLast, MCancel, EvBad, EvLost, EvHops *bool   `port:"*"`
+	Ways, Want, Many, Outs, To                                                                                                   *uint8  `port:"*"`
+	Peer, Dest                                                                                                                   *uint16 `port:"*"`
 
 	t       *testing.T
 	b       *testbench.Bench
@@ -30,12 +30,15 @@ type netInput struct {
 	asked   bool // for the way to asking
 	asking  uint16
 	busy    bool
-	leaving int               // output of the packet that leaves
-	have    []byte            // of it
-	queues  [outputs][][]byte // what is to leave, in order
-	left    int               // packets that have
-	cut     int               // and those that were void
-	events  [3]int            // bad, lost, hops
+	leaving uint8                // outputs of the packet that leaves
+	cast    bool                 // it is for a group
+	have    []byte               // of it
+	queues  [2][outputs][][]byte // what is to leave, in order; of groups the second
+	forks   int                  // packets that left by several outputs at once
+	turns   [outputs]int         // how often one for a node waited while one for a group left, by the output for which both waited
+	left    int                  // packets that have
+	cut     int                  // and those that were void
+	events  [3]int               // bad, lost, hops
 
 	slow float64 // chance that what could move waits
 }
@@ -61,12 +64,18 @@ func (n *netInput) step() {
 	for *n.To = uint8(n.r.IntN(outputs)); *n.Start && *n.Want>>*n.To&1 == 0; {
 		*n.To = uint8(n.r.IntN(outputs))
 	}
+	if *n.Many&^*n.Want != 0 {
+		n.t.Fatalf("wants outputs %b, and of them %b for a group", *n.Want, *n.Many)
+	}
+	if *n.Outs, *n.Cast = 1<<*n.To, *n.Many>>*n.To&1 != 0; *n.Cast {
+		*n.Outs |= *n.Many & uint8(n.r.Uint32())
+	}
 	*n.MReady = !n.r.Chance(n.slow)
 	check.Fatal(n.t, n.b.Model().Eval())
 	n.asked, n.asking = *n.Look && !n.r.Chance(n.slow), *n.Dest
 	n.take()
 	if *n.Start {
-		n.busy, n.leaving, n.have = true, int(*n.To), nil
+		n.busy, n.leaving, n.cast, n.have = true, *n.Outs, *n.Cast, nil
 	}
 	n.b.Step(1)
 	for i, ev := range []*bool{n.EvBad, n.EvLost, n.EvHops} {
@@ -95,12 +104,30 @@ func (n *netInput) take() {
 		n.cut++
 		return
 	}
-	queue := &n.queues[n.leaving]
-	if len(*queue) == 0 || !bytes.Equal(n.have, (*queue)[0]) {
-		n.t.Fatalf("output %d gave % x, want the first of % x", n.leaving, n.have, *queue)
+	if n.leaving&(n.leaving-1) != 0 {
+		n.forks++
 	}
-	*queue = (*queue)[1:]
-	n.left++
+	kind := 0
+	if n.cast {
+		kind = 1
+	}
+	for o := range outputs {
+		if n.leaving>>o&1 == 0 {
+			continue
+		}
+		queue := &n.queues[kind][o]
+		if len(*queue) == 0 || !bytes.Equal(n.have, (*queue)[0]) {
+			n.t.Fatalf("output %d gave % x, want the first of % x", o, n.have, *queue)
+		}
+		*queue = (*queue)[1:]
+		n.left++
+		if n.turns[o]++; !n.cast || len(n.queues[0][o]) == 0 {
+			n.turns[o] = 0
+		}
+		if n.turns[o] > 2 {
+			n.t.Fatalf("a packet for output %d waits while %d for groups leave by it", o, n.turns[o])
+		}
+	}
 }
 
 // send sends a packet; if void is above 0, only so many beats of it, which are then taken back.
@@ -178,9 +205,13 @@ func TestInput(t *testing.T) {
 				if route.Hops > 0 {
 					left[linkproto.RoutePathAt]--
 				}
+				queues := &n.queues[0]
+				if kind == 1 {
+					queues = &n.queues[1]
+				}
 				for o := range outputs {
 					if to>>o&1 != 0 {
-						n.queues[o] = append(n.queues[o], left)
+						queues[o] = append(queues[o], left)
 						good++
 					}
 				}
@@ -192,6 +223,9 @@ func TestInput(t *testing.T) {
 		}
 		check.Equal(t, "packets that left", n.left, good)
 		check.Equal(t, "dropped as bad, without a way, without hops", n.events, want)
+		if n.forks < 100 {
+			t.Errorf("only %d packets left by several outputs at once", n.forks)
+		}
 		if n.cut == 0 || n.cut > void+want[0]+want[2] {
 			t.Errorf("%d packets were cancelled, of %d that were void", n.cut, void)
 		}

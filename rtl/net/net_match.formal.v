@@ -18,10 +18,14 @@ always @(posedge clk) begin
     f_underway <= rst ? {N{1'b0}} : (f_underway & ~done) | start;
     f_was_rst  <= rst;
 end
-wire [N*N-1:0] f_granted = {{(N*N-1){1'b0}}, start != 0} << (N * number(start) + to);
-wire [N-1:0]   f_given   = {{(N-1){1'b0}}, start != 0} << to;
+wire [N*N-1:0] f_granted = {{(N*N-N){1'b0}}, outs} << (N * number(start));
+wire [N-1:0]   f_given   = outs;
+reg  [N*N-1:0] f_many;
+always @(posedge clk) f_many <= many;
+wire [N-1:0]   f_joins   = f_many >> (N * number(start));
 always @* begin
     assume ((done & ~f_underway) == 0);
+    assume ((many & ~want) == 0);
     if (f_run && !f_was_rst) begin
         assume ((f_want & ~f_granted & ~want) == 0);
         assume ((f_room & ~f_given & ~room) == 0);
@@ -44,13 +48,14 @@ end
 
 always @* if (f_run && !f_was_rst && !rst) begin
     assert ((start & (start - 1)) == 0);
+    assert ((start == 0) == (outs == 0));
     if (start != 0) begin
-        assert (to < N);
+        assert (cast ? (outs & ~f_joins) == 0 : outs == {{(N-1){1'b0}}, 1'b1} << to && to < N && (outs & f_joins) == 0);
         assert ((f_granted & ~f_want) == 0);
         assert ((f_given & ~f_room) == 0);
         assert ((start & f_underway) == 0);
         assert ((f_given & f_taken) == 0);
-        assert (taken[to] && start[from[NW*to +: NW]]);
+        for (f_i = 0; f_i < N; f_i = f_i + 1) if (outs[f_i]) assert (taken[f_i] && start[from[NW*f_i +: NW]]);
     end
 end
 

@@ -11,10 +11,12 @@ import (
 
 // netMatch is module net_match.
 type netMatch struct {
-	Room, Done, Start, To, Taken *uint8 `port:"*"`
+	Room, Done, Start, Outs, To, Taken *uint8 `port:"*"`
+	Cast                               *bool  `port:"*"`
 }
 
-// TestMatch: who begins has wished to, neither side has two packets at once, and nobody waits for longer than the others' turns take.
+// TestMatch: who begins has wished to, neither side has two packets at once, what is for several outputs goes to all that are free, and nobody waits for longer than
+// the others' turns take.
 func TestMatch(t *testing.T) {
 	for _, ports := range []int{2, 5, 8} {
 		t.Run(fmt.Sprint(ports, " ports"), func(t *testing.T) { testMatch(t, ports) })
@@ -28,17 +30,18 @@ func testMatch(t *testing.T, ports int) {
 	wishes := make([]int, ports*ports) // how many packets wait
 	waited := make([]int, ports*ports) // matches of the output while one does
 	left := make([]int, ports)         // clocks that the packet of an input goes on
-	has := make([]int, ports)          // its output
+	copies := make([]uint8, ports)     // outputs for which a packet of an input still waits that is for several
+	has := make([]uint8, ports)        // outputs of the packet of an input
 	taken := make([]bool, ports)
 	room := make([]bool, ports)
-	matches, longest := 0, 0
+	matches, longest, forks, halves := 0, 0, 0, 0
 	load := 0.0
 	for now := range 60000 {
 		if now%2000 == 0 {
 			load = []float64{0.02, 0.2, 1}[r.IntN(3)]
 		}
 		*p.Room, *p.Done = 0, 0
-		var want uint64
+		var want, many uint64
 		for k := range wishes {
 			if wishes[k] < 3 && r.Chance(load) {
 				wishes[k]++
@@ -46,6 +49,12 @@ func testMatch(t *testing.T, ports int) {
 			if wishes[k] > 0 {
 				want |= 1 << k
 			}
+		}
+		for i := range ports {
+			if copies[i] == 0 && r.Chance(load/4) {
+				copies[i] = uint8(r.Uint32()) & (1<<ports - 1)
+			}
+			many |= uint64(copies[i]) << (i * ports)
 		}
 		for o := range ports {
 			room[o] = room[o] || r.Chance(0.3)
@@ -60,12 +69,17 @@ func testMatch(t *testing.T, ports int) {
 				}
 			}
 		}
-		check.Fatal(t, b.Model().Poke("want", want))
+		check.Fatal(t, b.Model().Poke("want", want|many))
+		check.Fatal(t, b.Model().Poke("many", many))
 		done := *p.Done
 		b.Step(1)
 		for i := range ports {
 			if done>>i&1 != 0 {
-				taken[has[i]] = false
+				for o := range ports {
+					if has[i]>>o&1 != 0 {
+						taken[o] = false
+					}
+				}
 			}
 		}
 		if bits.OnesCount8(*p.Start) > 1 {
@@ -74,33 +88,90 @@ func testMatch(t *testing.T, ports int) {
 		if *p.Start == 0 {
 			continue
 		}
-		i, o := bits.TrailingZeros8(*p.Start), int(*p.To)
-		k := i*ports + o
-		if o >= ports || wishes[k] == 0 || !room[o] || taken[o] || left[i] > 0 {
-			t.Fatalf("clock %d: input %d begins for output %d: wishes %d, room %v, taken %v, clocks left %d", now, i, o, wishes[k], room[o], taken[o], left[i])
+		i := bits.TrailingZeros8(*p.Start)
+		if *p.Cast && (*p.Outs == 0 || *p.Outs&^copies[i] != 0) || !*p.Cast && *p.Outs != 1<<*p.To {
+			t.Fatalf("clock %d: input %d begins for outputs %b, cast %v, of %b", now, i, *p.Outs, *p.Cast, copies[i])
 		}
 		wide := bits.Len(uint(ports - 1))
 		from := check.Must(b.Model().Peek("from"))(t)
-		if *p.Taken>>o&1 == 0 || int(from>>(wide*o))&(1<<wide-1) != i {
-			t.Fatalf("clock %d: output %d has input %d, and says taken %b, from %x", now, o, i, *p.Taken, from)
-		}
-		for other := range ports {
-			if q := other*ports + o; other != i && wishes[q] > 0 {
-				if waited[q]++; waited[q] > longest {
-					longest = waited[q]
+		for o := range ports {
+			k := i*ports + o
+			if *p.Outs>>o&1 == 0 {
+				continue
+			}
+			if !*p.Cast && wishes[k] == 0 || !room[o] || taken[o] || left[i] > 0 {
+				t.Fatalf("clock %d: input %d begins for output %d: wishes %d, room %v, taken %v, clocks left %d", now, i, o, wishes[k], room[o], taken[o], left[i])
+			}
+			if *p.Taken>>o&1 == 0 || int(from>>(wide*o))&(1<<wide-1) != i {
+				t.Fatalf("clock %d: output %d has input %d, and says taken %b, from %x", now, o, i, *p.Taken, from)
+			}
+			for other := range ports {
+				if q := other*ports + o; other != i && (wishes[q] > 0 || copies[other]>>o&1 != 0) {
+					if waited[q]++; waited[q] > longest {
+						longest = waited[q]
+					}
 				}
 			}
+			waited[k] = 0
+			if !*p.Cast {
+				wishes[k]--
+			}
+			taken[o], room[o] = true, false
 		}
-		waited[k] = 0
-		wishes[k]--
 		matches++
-		has[i], left[i], taken[o], room[o] = o, 1+r.IntN(20), true, false
+		if *p.Cast {
+			if copies[i] &^= *p.Outs; copies[i] != 0 {
+				halves++
+			}
+			if bits.OnesCount8(*p.Outs) > 1 {
+				forks++
+			}
+		}
+		has[i], left[i] = *p.Outs, 1+r.IntN(20)
 	}
-	if matches < 5000 {
-		t.Errorf("only %d packets began", matches)
+	if matches < 5000 || forks < 20 || halves < 200 {
+		t.Errorf("only %d packets began, %d for several outputs, %d for some of those that they are for", matches, forks, halves)
 	}
 	t.Logf("%d packets; at most %d others of an output before one", matches, longest)
 	if most := ports * (ports + 4); longest > most {
 		t.Errorf("an input waited while %d others had its output, at most %d is fair", longest, most)
 	}
+}
+
+// TestMatchForks: an input that is busy whenever copies of others leave by an output that it waits for gets that output in its turn.
+func TestMatchForks(t *testing.T) {
+	const ports, patience, length, forker, other = 4, 3, 10, 0, 3
+	var p netMatch
+	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": patience}, &p)
+	check.Fatal(t, b.Model().Poke("many", 0b0110<<(forker*ports)))
+	check.Fatal(t, b.Model().Poke("want", 0b0110<<(forker*ports)|0b0101<<(other*ports)))
+	*p.Room = 1<<ports - 1
+	var left [ports]int
+	forks := 0
+	for range 100 * length {
+		*p.Done = 0
+		for i := range left {
+			if left[i] > 0 {
+				if left[i]--; left[i] == 0 {
+					*p.Done |= 1 << i
+				}
+			}
+		}
+		b.Step(1)
+		if *p.Start == 0 {
+			continue
+		}
+		i := bits.TrailingZeros8(*p.Start)
+		if left[i] = length; i == forker {
+			forks++
+		} else if *p.Outs == 0b0100 {
+			return
+		} else if forks == 0 {
+			left[i] += length / 2 // from here on it is busy when the others end
+		}
+		if forks > 2*(patience+2) {
+			break
+		}
+	}
+	t.Errorf("an input waits for an output by which %d copies have left", forks)
 }

@@ -12,8 +12,16 @@ wire f_keep = f_kept && !(f_began && gap);      // the link has not gone down in
 always @* if (f_run && !rst) begin
     if (s_start) assume (room);
     if (s_valid || s_cancel) assume (f_under && !(s_valid && s_cancel));
+    if (s_valid && s_next) assume (s_ready);
+    if (f_has) assume (s_valid && {s_data, s_keep, s_last} == f_beat);
 end
-wire f_ends = s_cancel || (s_valid && s_ready && s_last);
+wire f_ends = s_cancel || (s_valid && s_next && s_last);
+reg  f_has;                             // the beat has been taken here, and not everywhere
+reg  [9*WIDTH:0] f_beat;
+always @(posedge clk) begin
+    f_has  <= s_valid && s_ready && !s_next && !rst;
+    f_beat <= {s_data, s_keep, s_last};
+end
 reg  f_open;                            // the link has beats of a packet that is not whole
 reg  f_lost;
 reg  [2:0] f_since;                     // clocks since the last packet's end
@@ -30,8 +38,8 @@ always @(posedge clk) begin
 end
 always @* if (f_run && !rst) begin
     // Beat by beat, or not at all.
-    assert (m_valid == (s_valid && f_keep));
-    assert (s_ready == (m_ready || (f_under && !f_keep)));
+    assert (m_valid == (s_valid && f_keep && !f_has));
+    assert (s_ready == (m_ready || f_has || (f_under && !f_keep)));
     if (m_valid) assert ({m_data, m_keep, m_last} == {s_data, s_keep, s_last});
     assert (m_cancel == (s_cancel && f_open));
     if (f_open) assert (f_under && f_kept && !f_began);
@@ -41,7 +49,9 @@ always @* if (f_run && !rst) begin
     // The link goes on only between packets.
     if (admit) assert (!f_under);
     // What ties the registers together.
-    assert (busy == f_under && begun == f_open && starting == f_began && had_room == f_room);
+    assert (got == f_has);
+    if (f_has) assert (f_under && !f_began && f_open == (f_kept && !s_last));
+    assert (busy == f_under && begun == (f_open || (f_has && f_kept && s_last)) && starting == f_began && had_room == f_room);
     if (f_began) assert (f_under);
     assert (dropping == (f_under && !f_kept));
     assert (stale == (f_since > 2 ? 3'b000 : 3'b111 >> f_since));

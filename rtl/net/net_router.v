@@ -9,8 +9,9 @@
 //   from: the port by which the packet came that leaves by port 0, or the last one that did.
 //   ev_bad, ev_lost, ev_hops [p]: pulses for packets that came by port p and are dropped, as of net_input; ev_late[p]: for those that were
 //   to leave by p when it went down or was overdue.
-//   Packets from one port to another leave in their order; none is doubled, and each that is not reported leaves, if its output has room
-//   again and again.
+//   Packets from one port to another leave in their order, those for nodes and those for multicast groups each among themselves; none is
+//   doubled, and each that is not reported leaves, if its output has room again and again. What leaves by several ports goes to those that
+//   are free in the same clocks, and to the others later.
 //
 // Source: doc/network.md.
 module net_router #(
@@ -74,30 +75,33 @@ module net_router #(
         .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value)
     );
 
-    wire [N*N-1:0]  want;
-    wire [N-1:0]    room, done, start, taken;
+    wire [N*N-1:0]  want, many;
+    wire [N-1:0]    room, done, start, outs, taken;
+    wire            cast;
     wire [NW-1:0]   to;
     wire [N*NW-1:0] sources;
     assign from = sources[NW-1:0];
     net_match #(.N(N)) u_match (
-        .clk(clk), .rst(rst), .want(want), .room(room), .done(done), .start(start), .to(to), .taken(taken), .from(sources)
+        .clk(clk), .rst(rst), .want(want), .many(many), .room(room), .done(done), .start(start), .cast(cast), .outs(outs), .to(to),
+        .taken(taken), .from(sources)
     );
 
     // The crossbar: what inputs give, and what outputs take.
-    wire [N-1:0]    x_valid, x_cancel, x_ready;
+    wire [N-1:0]    x_valid, x_cancel, x_ready, x_next;
     wire [N*BW-1:0] x_beat;
     genvar p;
     generate
         for (p = 0; p < N; p = p + 1) begin : g_port
-            reg [NW-1:0] out;               // by which the packet of this input leaves
-            always @(posedge clk) if (start[p]) out <= to;
+            reg [N-1:0] leaves;             // by which the packet of this input leaves
+            always @(posedge clk) if (start[p]) leaves <= outs;
+            assign x_next[p] = (leaves & ~x_ready) == 0;
             net_input #(.N(N), .SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES), .WIDTH(WIDTH)) u_input (
                 .clk(clk), .rst(rst), .strict(strict[p]), .peer(peer[16*p +: 16]),
                 .s_valid(s_valid[p]), .s_ready(s_ready[p]), .s_data(s_data[8*WIDTH*p +: 8*WIDTH]), .s_keep(s_keep[WIDTH*p +: WIDTH]),
                 .s_last(s_last[p]), .s_void(s_void[p]),
                 .look(look[p]), .dest(dest[16*p +: 16]), .looked(looked[p]), .ways(ways),
-                .want(want[N*p +: N]), .start(start[p]), .to(to), .done(done[p]),
-                .m_valid(x_valid[p]), .m_ready(x_ready[out]), .m_data(x_beat[BW*p +: 8*WIDTH]),
+                .want(want[N*p +: N]), .many(many[N*p +: N]), .start(start[p]), .cast(cast), .outs(outs), .to(to), .done(done[p]),
+                .m_valid(x_valid[p]), .m_ready(x_next[p]), .m_data(x_beat[BW*p +: 8*WIDTH]),
                 .m_keep(x_beat[BW*p + 8*WIDTH +: WIDTH]), .m_last(x_beat[BW*p + BW - 1]), .m_cancel(x_cancel[p]),
                 .ev_bad(ev_bad[p]), .ev_lost(ev_lost[p]), .ev_hops(ev_hops[p])
             );
@@ -105,9 +109,9 @@ module net_router #(
             wire [NW-1:0] source = sources[NW*p +: NW];
             wire [BW-1:0] beat   = x_beat[BW*source +: BW];
             net_output #(.WIDTH(WIDTH)) u_output (
-                .clk(clk), .rst(rst), .room(room[p]), .s_start(start != 0 && to == p),
-                .s_valid(taken[p] && x_valid[source]), .s_ready(x_ready[p]), .s_data(beat[8*WIDTH-1:0]), .s_keep(beat[8*WIDTH +: WIDTH]),
-                .s_last(beat[BW-1]), .s_cancel(taken[p] && x_cancel[source]),
+                .clk(clk), .rst(rst), .room(room[p]), .s_start(outs[p]),
+                .s_valid(taken[p] && x_valid[source]), .s_ready(x_ready[p]), .s_next(x_next[source]), .s_data(beat[8*WIDTH-1:0]),
+                .s_keep(beat[8*WIDTH +: WIDTH]), .s_last(beat[BW-1]), .s_cancel(taken[p] && x_cancel[source]),
                 .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*WIDTH*p +: 8*WIDTH]), .m_keep(m_keep[WIDTH*p +: WIDTH]),
                 .m_last(m_last[p]), .m_cancel(m_cancel[p]), .has_room(has_room[p]), .overdue(overdue[p]), .gap(gap[p]), .admit(admit[p]),
                 .ev_lost(ev_late[p])

@@ -28,6 +28,8 @@ type netRouter struct {
 	sources [outputs]source
 	sinks   [outputs]sink
 	events  [4]int
+	eager   bool  // nobody waits who could go on
+	held    uint8 // ports that have no room
 }
 
 // source sends packets as link_rx does.
@@ -42,7 +44,7 @@ type sink struct {
 	beats  *moduletest.Beats
 	have   []byte
 	room   bool
-	queues [outputs][][]byte // what is to come, by source
+	queues [2 * outputs][][]byte // what is to come, by source; behind, what is for groups
 }
 
 // nodeAt is the node behind a port.
@@ -93,14 +95,16 @@ func (n *netRouter) step() {
 			setBit(n.SVoid, i, true)
 			s.rest, s.void = nil, 0
 		}
-		setBit(n.SValid, i, len(s.rest) > 0 && !n.r.Chance(0.2))
+		setBit(n.SValid, i, len(s.rest) > 0 && (n.eager || !n.r.Chance(0.2)))
 		size[i] = s.beats.Put(s.rest)
 		setBit(n.SLast, i, size[i] == len(s.rest))
 	}
-	*n.MReady = uint8(n.r.Uint32())
+	if *n.MReady = uint8(n.r.Uint32()); n.eager {
+		*n.MReady = 1<<outputs - 1
+	}
 	for o := range n.sinks {
 		s := &n.sinks[o]
-		s.room = s.room || n.r.Chance(0.2)
+		s.room = !at(n.held, o) && (s.room || n.eager || n.r.Chance(0.2))
 		setBit(n.HasRoom, o, s.room)
 	}
 	check.Fatal(n.t, n.b.Model().Eval())
@@ -167,11 +171,11 @@ func (n *netRouter) send(from int, count *[4]int) {
 	port := n.r.IntN(outputs)
 	r := linkproto.Route{Dest: nodeAt(port), Src: nodeAt(from), Hops: uint8(1 + n.r.IntN(63)), State: linkproto.RouteDatagram, Packet: n.r.Bytes(3 + n.r.IntN(100))}
 	to := uint8(1) << port
-	kind := n.r.Weighted(20, 3, 1, 1, 1)
+	kind, queue := n.r.Weighted(20, 3, 1, 1, 1), from
 	switch kind {
 	case 1:
 		group := n.r.IntN(4)
-		r.Dest, to = linkproto.MulticastBase|uint16(group), groupMask(group)&^(1<<from)
+		r.Dest, to, queue = linkproto.MulticastBase|uint16(group), groupMask(group)&^(1<<from), outputs+from
 	case 2:
 		r.Dest, to = testbench.Pick(n.r, uint16(20), 64+11, 0x0FFF, linkproto.MulticastBase+4), 0
 	case 3:
@@ -203,7 +207,7 @@ func (n *netRouter) send(from int, count *[4]int) {
 	}
 	for o := range outputs {
 		if at(to, o) {
-			n.sinks[o].queues[from] = append(n.sinks[o].queues[from], left)
+			n.sinks[o].queues[queue] = append(n.sinks[o].queues[queue], left)
 		}
 	}
 }
@@ -239,5 +243,53 @@ func TestRouter(t *testing.T) {
 		if sent < 1500 {
 			t.Errorf("only %d packets were sent", sent)
 		}
+	})
+}
+
+// TestFork: packets for a group leave by all free ports at once, as fast as they come, and one that has no room gets them when it has.
+func TestFork(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		const packets, late = 20, 4
+		n := openRouter(t, width)
+		n.eager = true
+		n.entry(true, 0, 0b11110)
+		whole := check.Must((&linkproto.Route{Dest: linkproto.MulticastBase, Src: nodeAt(1), Hops: 9, Packet: make([]byte, 80)}).Append(nil))(t)
+		beats := (len(whole) + width - 1) / width
+		put := func(serial int) {
+			packet := bytes.Clone(whole)
+			packet[len(packet)-1] = byte(serial)
+			n.sources[1].rest = packet
+			left := bytes.Clone(packet)
+			left[linkproto.RoutePathAt]--
+			for o := 2; o < outputs; o++ {
+				n.sinks[o].queues[outputs+1] = append(n.sinks[o].queues[outputs+1], left)
+			}
+		}
+		send := func(count int) (clocks int) {
+			for sent := 0; sent < count || n.expected() > 0; clocks++ {
+				if len(n.sources[1].rest) == 0 && sent < count {
+					put(sent)
+					sent++
+				}
+				if clocks > 10_000 {
+					t.Fatalf("%d packets did not come", n.expected())
+				}
+				n.step()
+			}
+			return clocks
+		}
+		if clocks, most := send(packets), (packets+1)*(beats+6)+20; clocks > most {
+			t.Errorf("%d packets of %d beats took %d clocks to three ports, want at most %d", packets, beats, clocks, most)
+		}
+		n.held, n.sinks[late].room = 1<<late, false
+		for clocks := 0; n.expected() == 0 || clocks < 3*beats+30; clocks++ {
+			if n.expected() == 0 {
+				put(0)
+			}
+			n.step()
+		}
+		check.Equal(t, "packets that have not come while a port has no room", n.expected(), 1)
+		n.held = 0
+		send(0)
 	})
 }

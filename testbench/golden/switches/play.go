@@ -212,6 +212,9 @@ func (a *player) came(port int, raw []byte) {
 			return
 		}
 	}
+	if wrong == nil && r.Dest >= linkproto.MulticastBase {
+		from += ", to groups" // which are in order among themselves
+	}
 	a.line(fmt.Sprintf("from %s by port %d", from, port), "%x", raw)
 	a.out.Packets++
 }

@@ -1,0 +1,20 @@
+package messages_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/messages"
+)
+
+// TestCasts: all of a switch get what one sends as fast as that goes by its cable, in RTL and models.
+func TestCasts(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		rate := check.Must(messages.Casts(t.Context(), rung, 3, 1500, 100))(t)
+		t.Log(rung, rate)
+		if rate < 0.95 || rate > 1 {
+			t.Errorf("%s: %.3f of a cable", rung, rate)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (n *NI) datagrams(_ context.Context, link int) (datagramBackend, error) {
 
 // message takes a MESSAGE that came in a datagram. It is for the lock held.
 func (n *NI) message(src uint16, p linkproto.Packet) {
-	if c := n.contexts[msg.CastOf(&p)]; c != nil && int64(p.Rest) == int64(len(p.Data)) && c.Cast(src, p.Data) {
+	if c := n.contexts[msg.CastOf(&p)]; c != nil && c.Cast(src, &p) {
 		return
 	}
 	if n.kernel != nil && src != 0 && src <= linkproto.MaxNode && p.MsgTag <= math.MaxUint16 && int64(p.Rest) == int64(len(p.Data)) {

@@ -34,6 +34,8 @@ type (
 	Options = msg.Options
 	// Peer is a node that messages are exchanged with.
 	Peer = msg.Peer
+	// Group is a multicast group whose members acknowledge.
+	Group = msg.Group
 	// Send is a descriptor for sending.
 	Send = msg.Send
 	// Receive is a descriptor for receiving.

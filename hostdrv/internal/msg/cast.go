@@ -55,15 +55,20 @@ func (c *Context) cast() {
 
 // CastOf is the context that a datagram's MESSAGE is for; 0: none.
 func CastOf(p *linkproto.Packet) int {
-	if len(p.Data) < castTag || p.MsgTag>>castShift > LastContext || p.MsgTag&(1<<castShift-1) != 0 {
+	mark := p.MsgTag & (1<<castShift - 1)
+	if p.MsgTag>>castShift > LastContext || mark > streamMark || mark == 0 && (len(p.Data) < castTag || int64(p.Rest) != int64(len(p.Data))) {
 		return 0
 	}
 	return int(p.MsgTag >> castShift)
 }
 
-// Cast takes a message that was sent to a multicast group. False says that it is dropped: no descriptor is there for it, or its room is too small.
-func (c *Context) Cast(src uint16, data []byte) bool {
-	tag, data := binary.LittleEndian.Uint32(data), data[castTag:]
+// Cast takes what CastOf says is for the context: a message that was sent to a multicast group, or what members that acknowledge and their sender tell each other. False says that it is dropped: a
+// message for which no descriptor is there, or one of too little room, or what belongs to no stream.
+func (c *Context) Cast(src uint16, p *linkproto.Packet) bool {
+	if p.MsgTag&(1<<castShift-1) == streamMark {
+		return c.stream(src, p)
+	}
+	tag, data := binary.LittleEndian.Uint32(p.Data), p.Data[castTag:]
 	if _, is := c.links[src]; c.closed || c.links != nil && !is || c.posts.len() == 0 || len(data) > len(c.posts.head().Data) {
 		return false
 	}

@@ -27,13 +27,15 @@ type Context struct {
 	peers     map[uint16]*peer
 	posts     ring[Receive]
 	done      ring[Completion]
-	loud      int              // of them are not quiet
-	sink      func(Completion) // gets them in place of done; nil: nothing does
-	free      *post            // for sends
-	left      [2]int           // descriptors that are the program's, for sending and receiving
-	casts     ring[Send]       // for multicast groups, which wait for room on the way
-	castTimer engine.Timer     // tries again
-	starving  []*peer          // whose messages wait for a descriptor, the one that waits longest first
+	loud      int                // of them are not quiet
+	sink      func(Completion)   // gets them in place of done; nil: nothing does
+	free      *post              // for sends
+	left      [2]int             // descriptors that are the program's, for sending and receiving
+	casts     ring[Send]         // for multicast groups, which wait for room on the way
+	castTimer engine.Timer       // tries again
+	streams   map[uint16]*stream // to groups whose members acknowledge, by address
+	members   map[memberOf]*member
+	starving  []*peer // whose messages wait for a descriptor, the one that waits longest first
 	stats     Stats
 	closed    bool
 }
@@ -44,12 +46,19 @@ const leastPatience = 4096
 // Open opens a context of a node.
 func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
 	o = o.Filled()
-	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, left: [2]int{o.Sends, o.Receives},
+	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, streams: map[uint16]*stream{}, members: map[memberOf]*member{}, left: [2]int{o.Sends, o.Receives},
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
 	if o.Seed == 0 {
 		c.rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	c.links = o.links()
+	for _, g := range o.Groups {
+		s, err := c.newStream(g)
+		if err != nil {
+			return nil, err
+		}
+		c.streams[g.Address] = s
+	}
 	if !core.Listen(c.channel(), c.asked) {
 		return nil, fmt.Errorf("%w: context %d of this network interface", ErrTaken, number)
 	}
@@ -84,8 +93,7 @@ func (o Options) links() (links map[uint16]int) {
 func (o *Options) CheckSend(s *Send, number int, node uint16) error {
 	isPeer := func(p Peer) bool { return p.Node == s.Node }
 	switch {
-	case s.Node >= linkproto.MulticastBase: // which is nobody's in particular
-	case s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == node || len(o.Peers) > 0 && !slices.ContainsFunc(o.Peers, isPeer):
+	case s.Node < linkproto.MulticastBase && (s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == node || len(o.Peers) > 0 && !slices.ContainsFunc(o.Peers, isPeer)):
 		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, number, node)
 	case len(s.Data) > o.Longest:
 		return fmt.Errorf("%w: %d bytes, at most %d go by context %d", ErrTooLong, len(s.Data), o.Longest, number)
@@ -105,6 +113,16 @@ func (o Options) Check(number int, node uint16) error {
 		return fmt.Errorf("messages of %d bytes, want at most %d", o.Longest, MaxLongest)
 	case o.Patience < 0:
 		return fmt.Errorf("a patience of %v", o.Patience)
+	}
+	for i, g := range o.Groups {
+		if g.Address < linkproto.MulticastBase || len(g.Members) == 0 || slices.ContainsFunc(o.Groups[:i], func(h Group) bool { return h.Address == g.Address }) {
+			return fmt.Errorf("multicast group %#x with %d members, want an address from %#x on, each once, and a member at least", g.Address, len(g.Members), linkproto.MulticastBase)
+		}
+		for k, m := range g.Members {
+			if m == 0 || m > linkproto.MaxNode || m == node || slices.Contains(g.Members[:k], m) {
+				return fmt.Errorf("member %d of multicast group %#x at node %d, want others, each once, 1 to %d", m, g.Address, node, linkproto.MaxNode)
+			}
+		}
 	}
 	for _, p := range o.Peers {
 		if p.Node == 0 || p.Node > linkproto.MaxNode || p.Node == node {
@@ -133,12 +151,12 @@ func (c *Context) open(node uint16, via int) (*peer, error) {
 	}
 	v, err := c.core.NewCarrier(engine.VirtualConfig{
 		Via: via, Node: c.node, Peer: node, Channel: c.channel(), Taker: p, Share: &c.share,
-		NewLife: func() linkproto.Life { return linkproto.Life(1 + c.rng.Uint32N(math.MaxUint32)) },
+		NewLife: c.newLife,
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.link, p.downSince = v, c.core.Now()
+	p.link, p.virtual, p.downSince = v, v, c.core.Now()
 	if len(c.peers) == 0 {
 		c.core.AddTimer(&c.timer, c.core.Now()+c.patience)
 	}
@@ -146,12 +164,14 @@ func (c *Context) open(node uint16, via int) (*peer, error) {
 	return p, nil
 }
 
+func (c *Context) newLife() linkproto.Life { return linkproto.Life(1 + c.rng.Uint32N(math.MaxUint32)) }
+
 // look gives up peers that have said nothing for long.
 func (c *Context) look() {
 	now := c.core.Now()
 	for _, node := range slices.Sorted(maps.Keys(c.peers)) {
 		p := c.peers[node]
-		if status := p.link.Status(); status.Up {
+		if status := p.virtual.Status(); status.Up {
 			p.downSince = now
 		} else if now-p.downSince >= c.patience {
 			why := noAnswer
@@ -159,8 +179,8 @@ func (c *Context) look() {
 				why = otherPages
 			}
 			if p.starves { // what has come and was acknowledged stays until there is a descriptor for it
-				p.fail(why)
-				p.link.Restart() // which lets the bytes go that it was given
+				p.fail(p.node, why)
+				p.virtual.Restart() // which lets the bytes go that it was given
 				continue
 			}
 			c.drop(p, why)
@@ -173,10 +193,10 @@ func (c *Context) look() {
 
 // drop ends the virtual link to a peer. The next message makes another one.
 func (c *Context) drop(p *peer, why string) {
-	p.link.Close()
+	p.virtual.Close()
 	delete(c.peers, p.node)
 	p.abort()
-	p.fail(why)
+	p.fail(p.node, why)
 	c.starving = slices.DeleteFunc(c.starving, func(other *peer) bool { return other == p })
 }
 
@@ -194,7 +214,9 @@ func (c *Context) PostSend(s Send) error {
 	if c.left[0] == 0 {
 		return fmt.Errorf("%w: %d sends are posted", ErrFull, c.o.Sends)
 	}
-	if s.Node >= linkproto.MulticastBase {
+	if stream := c.streams[s.Node]; stream != nil {
+		p = stream.peer
+	} else if s.Node >= linkproto.MulticastBase {
 		return c.postCast(s)
 	}
 	if p == nil {
@@ -297,8 +319,9 @@ func (c *Context) Close() {
 	c.core.Listen(c.channel(), nil)
 	c.core.RemoveTimer(&c.timer)
 	c.core.RemoveTimer(&c.castTimer)
+	c.endStreams()
 	for _, node := range slices.Sorted(maps.Keys(c.peers)) {
-		c.peers[node].link.Close()
+		c.peers[node].virtual.Close()
 	}
 	c.peers = nil
 }

@@ -12,12 +12,21 @@ const defaultPatience = time.Second
 // messageHeader is how many bytes of a MESSAGE are not data.
 var messageHeader = linkproto.HeaderBytes + linkproto.TypeMessage.Info().MinLength()
 
-// peer is a node that a context exchanges messages with: a virtual link's Taker.
+// carrier takes packets to a peer, as a virtual link does.
+type carrier interface {
+	Offer(p *linkproto.Packet) bool
+	Sent() uint64
+	Freed() uint64
+	Touch()
+}
+
+// peer is a node that a context exchanges messages with: a virtual link's Taker. Or it is the members of a group, which a stream leads to.
 type peer struct {
 	context   *Context
 	node      uint16
-	link      engine.Carrier
-	most      int // bytes of data in a packet
+	link      carrier
+	virtual   engine.Carrier // the same, of a node
+	most      int            // bytes of data in a packet
 	downSince uint64
 	starves   bool // it is among those that do
 
@@ -89,12 +98,12 @@ func (p *peer) complete(err error) {
 	c.free = e
 }
 
-// fail ends all sends.
-func (p *peer) fail(why string) {
+// fail ends all sends, since a node will not acknowledge them.
+func (p *peer) fail(node uint16, why string) {
 	if p.first == nil {
 		return
 	}
-	err := &PeerError{p.node, why}
+	err := &PeerError{node, why}
 	for p.first != nil {
 		p.complete(err)
 		p.context.stats.Failed++
@@ -106,7 +115,7 @@ func (p *peer) fail(why string) {
 func (p *peer) Lost(kept uint64) {
 	p.acknowledged(kept)
 	if p.first != p.next || p.offered > 0 {
-		p.fail(startedAgain)
+		p.fail(p.node, startedAgain)
 	}
 }
 

@@ -254,7 +254,7 @@ func (m *Messages) completion(from sharing.Done) (done msg.Completion, err error
 			copy(done.Data, m.rings.Area[d.at:])
 		}
 	case from.Failed != 0:
-		done.Err = &msg.PeerError{Node: from.Node, Why: msg.Reasons[min(int(from.Failed), len(msg.Reasons))-1]}
+		done.Err = &msg.PeerError{Node: uint16(from.Length), Why: msg.Reasons[min(int(from.Failed), len(msg.Reasons))-1]}
 	}
 	if !d.own {
 		m.area.give(d.at, d.length)

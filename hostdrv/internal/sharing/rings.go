@@ -63,7 +63,7 @@ type Done struct {
 	Failed   uint8 // 0: it did not; else for a send why, for a receive that the message is too long
 	Node     uint16
 	Tag      uint32
-	Length   uint32 // of a message that was received
+	Length   uint32 // of a message that was received; of a send that failed, the node that has not acknowledged it
 }
 
 // ringBytes is how much memory the slots of a Ring take.

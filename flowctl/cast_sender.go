@@ -22,7 +22,7 @@ type CastSender struct {
 	now     uint64
 	turn    int // the member that is looked at first
 	failed  *castMember
-	restart bool // it has started again; else it does not answer
+	restart bool        // it has started again; else it does not answer
 	ended   *castMember // takes part no more: fails what comes
 }
 

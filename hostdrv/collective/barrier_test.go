@@ -87,7 +87,8 @@ func TestBarriers(t *testing.T) {
 		n := rapid.IntRange(1, 70).Draw(t, "members")
 		o := collective.Options{Barrier: rapid.SampledFrom(append(collective.Barriers(), "")).Draw(t, "algorithm")}
 		f := newFake(n, rapid.Uint64().Draw(t, "seed"))
-		f.lossy = rapid.Bool().Draw(t, "multicasts get lost")
+		o.Acknowledged = rapid.Bool().Draw(t, "multicasts are acknowledged")
+		f.lossy = !o.Acknowledged && rapid.Bool().Draw(t, "multicasts get lost")
 		groups := join(t, f, o)
 		var entered atomic.Int64
 		for rank, err := range each(groups, func(g *collective.Group) error {
@@ -98,6 +99,16 @@ func TestBarriers(t *testing.T) {
 				}
 				if in := entered.Load(); in < int64((round+1)*n) {
 					return fmt.Errorf("it has left barrier %d with %d of %d in it", round, in, (round+1)*n)
+				}
+				data := []byte{byte(round)}
+				if g.Rank() > 0 {
+					data[0] = 99
+				}
+				if err := g.Broadcast(context.Background(), 0, data); err != nil {
+					return err
+				}
+				if data[0] != byte(round) {
+					return fmt.Errorf("broadcast %d brings %d", round, data[0])
 				}
 			}
 			return g.Close(context.Background())

@@ -83,7 +83,7 @@ func (g *Group) run(ctx context.Context, k kind, work func() error, agreed ...in
 		hash = mix(hash, v)
 	}
 	g.kind, g.tag = k, uint32(g.serial)<<serialShift|uint32(k)<<kindShift|hash&hashMask
-	g.ctx = ctx
+	g.ctx, g.passed, g.overtaken = ctx, 0, false
 	err := work()
 	if k == kindBarrier {
 		g.loose = 0
@@ -126,7 +126,10 @@ func (g *Group) tell(rank int, k kind, data []byte) {
 }
 
 // send sends data to a member. It is the caller's again at once.
-func (g *Group) send(rank int, data []byte) error {
+func (g *Group) send(rank int, data []byte) error { return g.sendTo(g.members[rank], data) }
+
+// sendTo is send to a node, or to the multicast group.
+func (g *Group) sendTo(node uint16, data []byte) error {
 	for first := true; first || len(data) > 0; first = false {
 		part := data[:min(len(data), segment)]
 		for g.posted >= sends(len(g.members))/2 {
@@ -138,7 +141,7 @@ func (g *Group) send(rank int, data []byte) error {
 		if len(part) > 0 {
 			copied = append(g.buffer()[:0], part...)
 		}
-		err := g.transport.PostSend(message.Send{Node: g.members[rank], Tag: g.tag, Data: copied, Cookie: uint64(g.kind)})
+		err := g.transport.PostSend(message.Send{Node: node, Tag: g.tag, Data: copied, Cookie: uint64(g.kind)})
 		if err != nil {
 			return err
 		}
@@ -169,7 +172,7 @@ func (g *Group) free(b []byte) {
 // receive takes the next data of a member, and gives it to use, segment by segment.
 func (g *Group) receive(rank, bytes int, use func(at int, part []byte)) error {
 	for at := 0; ; {
-		for len(g.came[rank]) == 0 {
+		for len(g.came[rank]) == 0 || g.early(rank, g.came[rank][0]) {
 			if err := g.step(); err != nil {
 				return g.awaits(rank, err)
 			}
@@ -228,6 +231,7 @@ func (g *Group) step() error {
 			return err
 		}
 		g.calm()
+		g.passed++
 		g.probe()
 		g.late()
 		return nil
@@ -281,7 +285,7 @@ func (g *Group) take(done message.Completion) error {
 		return g.again(rank, done.Tag)
 	}
 	if ours {
-		g.came[rank] = append(g.came[rank], packet{done.Tag, data})
+		g.keep(rank, packet{done.Tag, data})
 	}
 	return nil
 }
@@ -301,11 +305,14 @@ func (g *Group) sent(rank int, done message.Completion) error {
 		g.free(done.Data)
 	}
 	if done.Err != nil {
-		why := done.Err.Error()
+		member := &MemberError{done.Node, done.Err.Error()}
 		if peer, is := errors.AsType[*message.PeerError](done.Err); is {
-			why = peer.Why
+			member.Why = peer.Why
+			if done.Node == g.multicast {
+				member.Node = peer.Node
+			}
 		}
-		return &MemberError{done.Node, why}
+		return member
 	}
 	return nil
 }
@@ -322,7 +329,7 @@ func (g *Group) Close(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if g.barrier.Multicast() && g.failure == nil && len(g.members) > 1 {
+	if g.casts() && g.failure == nil && len(g.members) > 1 {
 		err = g.run(ctx, kindLeave, g.leave)
 	}
 	for g.posted > 0 && err == nil {

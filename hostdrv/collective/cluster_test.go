@@ -70,13 +70,13 @@ func TestCluster(t *testing.T) {
 		rung  string
 		nodes int
 		names []string
-	}{{cluster.Model, 5, collective.Barriers()}, {cluster.RTL, 3, []string{"shuffle", "tree2", "tree2-multicast"}}} {
+	}{{cluster.Model, 5, collective.Barriers()}, {cluster.RTL, 3, []string{"shuffle", "tree2", "tree2-multicast", "tree2-multicast"}}} {
 		t.Run(test.rung, func(t *testing.T) {
 			nodes := openCluster(t, test.nodes, test.rung)
 			all := []hostdrv.GroupPorts{{Node: uint16(test.nodes + 1), Ports: 2<<test.nodes - 2}}
 			check.Fatal(t, nodes[0].NI().MakeGroup(t.Context(), 3, all))
 			for i, name := range test.names {
-				groups := joinCluster(t, nodes, collective.Options{Barrier: name, Context: i + 1, Multicast: linkproto.MulticastBase + 3})
+				groups := joinCluster(t, nodes, collective.Options{Barrier: name, Context: i + 1, Multicast: linkproto.MulticastBase + 3, Acknowledged: i%2 == 1})
 				want(t, name, each(groups, func(g *collective.Group) error {
 					data := []byte{byte(g.Rank() + 1), 0, 0, 0, 0, 0, 0, 0}
 					for range 3 {

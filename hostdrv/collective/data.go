@@ -92,6 +92,9 @@ func (g *Group) Broadcast(ctx context.Context, root int, data []byte) error {
 }
 
 func (g *Group) broadcast(root int, data []byte) error {
+	if g.acknowledged && root == 0 && g.way == "" {
+		return g.broadcastAll(data)
+	}
 	parent, children := g.shape(root, len(data))
 	return segments(len(data), func(from, to int) error {
 		if parent >= 0 {
@@ -105,6 +108,16 @@ func (g *Group) broadcast(root int, data []byte) error {
 			}
 		}
 		return nil
+	})
+}
+
+// broadcastAll sends the first member's data to all others by the multicast.
+func (g *Group) broadcastAll(data []byte) error {
+	return segments(len(data), func(from, to int) error {
+		if g.rank == 0 {
+			return g.sendTo(g.multicast, data[from:to])
+		}
+		return g.receive(0, to-from, func(at int, part []byte) { copy(data[from+at:], part) })
 	})
 }
 

@@ -20,7 +20,7 @@ type fake struct {
 	mu     sync.Mutex
 	rng    *testbench.Rand
 	ends   []*fakeEnd
-	pipes  [][]underway // by sender * nodes + receiver
+	pipes  [][]underway // by sender * nodes + receiver; behind them those for multicasts, which messages overtake
 	lossy  bool         // multicasts get lost, each copy every other time
 	now    time.Duration
 	timers map[*fakeTimer]bool
@@ -50,7 +50,7 @@ type fakeEnd struct {
 }
 
 func newFake(n int, seed uint64) *fake {
-	f := &fake{rng: testbench.NewRand(seed), pipes: make([][]underway, n*n), timers: map[*fakeTimer]bool{}}
+	f := &fake{rng: testbench.NewRand(seed), pipes: make([][]underway, 2*n*n), timers: map[*fakeTimer]bool{}}
 	for i := range n {
 		f.ends = append(f.ends, &fakeEnd{net: f, rank: i, moved: sync.Cond{L: &f.mu}})
 	}
@@ -75,7 +75,11 @@ func (e *fakeEnd) PostSend(s message.Send) error {
 }
 
 func (e *fakeEnd) push(to int, m underway) {
-	pipe := &e.net.pipes[e.rank*len(e.net.ends)+to]
+	n := len(e.net.ends)
+	pipe := &e.net.pipes[e.rank*n+to]
+	if m.copied {
+		pipe = &e.net.pipes[(n+e.rank)*n+to]
+	}
 	*pipe = append(*pipe, m)
 	e.net.ends[to].moved.Signal()
 }
@@ -126,9 +130,9 @@ func (f *fake) wake() {
 // deliver moves a message, if one can.
 func (f *fake) deliver() bool {
 	n := len(f.ends)
-	for start, i := f.rng.IntN(n*n), 0; i < n*n; i++ {
-		k := (start + i) % (n * n)
-		from, to := f.ends[k/n], f.ends[k%n]
+	for start, i := f.rng.IntN(2*n*n), 0; i < 2*n*n; i++ {
+		k := (start + i) % (2 * n * n)
+		from, to := f.ends[k/n%n], f.ends[k%n]
 		if len(f.pipes[k]) == 0 || from.gone || !to.gone && len(to.rooms) == 0 {
 			continue
 		}

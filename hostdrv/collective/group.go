@@ -35,6 +35,8 @@ type Options struct {
 	Way     string   // by which data goes: Exchange, Tree or Chain; "": the fastest for so many bytes and members
 	// Multicast is the address of the multicast group by which the first member reaches all others (hostdrv.NI.MakeGroup), for barriers that it releases; 0: there is none.
 	Multicast uint16
+	// Acknowledged has each member acknowledge what comes by Multicast; a member that does not is named. Then Broadcast by the first member goes by it too.
+	Acknowledged bool
 	// Topology is the network, for barriers by Hardware; nil: there are none.
 	Topology *topology.Topology
 	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
@@ -61,33 +63,36 @@ func (e *MemberError) Unwrap() error { return ErrMember }
 
 // Group is a member's end of a group. It takes one call at a time.
 type Group struct {
-	transport Transport
-	members   []uint16
-	rank      int
-	ranks     map[uint16]int
-	barrier   Algorithm
-	stages    []Stage   // of barriers
-	hardware  *hardware // nil: nobody asks for it
-	identity  uint32    // a hash of what members must agree about
-	way       string    // Options.Way
-	multicast uint16    // Options.Multicast
-	released  uint32    // tag of the last release by multicast
-	patience  time.Duration
+	transport    Transport
+	members      []uint16
+	rank         int
+	ranks        map[uint16]int
+	barrier      Algorithm
+	stages       []Stage   // of barriers
+	hardware     *hardware // nil: nobody asks for it
+	identity     uint32    // a hash of what members must agree about
+	way          string    // Options.Way
+	multicast    uint16    // Options.Multicast
+	acknowledged bool      // Options.Acknowledged
+	released     uint32    // tag of the last release by multicast
+	patience     time.Duration
 
-	mu      sync.Mutex
-	failure error
-	kind    kind   // of the call
-	serial  uint16 // of the call
-	tag     uint32 // of its messages
-	ctx     context.Context
-	limit   context.Context // ends when the call has waited for the patience; nil: it has not waited yet
-	cancel  context.CancelFunc
-	spare   [][]byte   // buffers that nobody uses
-	rooms   [][]byte   // by cookie: those that are posted for receiving
-	came    [][]packet // by rank: what has come and was not taken, in order
-	asked   []bool     // by rank: a probe is underway
-	posted  int        // sends that have not completed
-	loose   int        // bytes of calls since the last one that waited for all members, with some for each call
+	mu        sync.Mutex
+	failure   error
+	kind      kind   // of the call
+	serial    uint16 // of the call
+	tag       uint32 // of its messages
+	ctx       context.Context
+	limit     context.Context // ends when the call has waited for the patience; nil: it has not waited yet
+	cancel    context.CancelFunc
+	spare     [][]byte   // buffers that nobody uses
+	rooms     [][]byte   // by cookie: those that are posted for receiving
+	came      [][]packet // by rank: what has come and was not taken, in order
+	asked     []bool     // by rank: a probe is underway
+	passed    int        // patiences in this call, since a packet has overtaken what it waits for
+	overtaken bool       // one has
+	posted    int        // sends that have not completed
+	loose     int        // bytes of calls since the last one that waited for all members, with some for each call
 }
 
 // packet is a message, or a segment of a longer one.
@@ -131,7 +136,9 @@ func OpenTwo(ctx context.Context, first, second *hostdrv.Node, seconds []uint16,
 	if err != nil {
 		return nil, err
 	}
-	other, also, err := o.open(ctx, second, seconds)
+	alone := o
+	alone.Acknowledged = false // multicasts go by the first network
+	other, also, err := alone.open(ctx, second, seconds)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -162,6 +169,9 @@ func (o Options) open(ctx context.Context, node *hostdrv.Node, members []uint16)
 	if err := o.check(number); err != nil {
 		return 0, nil, err
 	}
+	if o.Acknowledged && number == members[0] && len(members) > 1 {
+		m.Groups = []message.Group{{Address: o.Multicast, Members: members[1:]}}
+	}
 	c, err := message.Open(ctx, node, o.Context, m)
 	return number, endpoint{c, node}, err
 }
@@ -191,7 +201,7 @@ func Over(t Transport, node uint16, o Options) (*Group, error) {
 func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	n := len(o.Members)
 	g := &Group{
-		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, multicast: o.Multicast, patience: cmp.Or(o.Patience, defaultPatience),
+		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, multicast: o.Multicast, acknowledged: o.Acknowledged, patience: cmp.Or(o.Patience, defaultPatience),
 		came: make([][]packet, n), asked: make([]bool, n),
 	}
 	g.stages = g.barrier.Stages(n, g.rank)
@@ -201,6 +211,9 @@ func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	}
 	for _, letter := range g.barrier.Name + g.way {
 		g.identity = mix(g.identity, int(letter))
+	}
+	if g.acknowledged {
+		g.identity = mix(g.identity, int(g.multicast))
 	}
 	g.identity = h.mix(g.identity)
 	if n > 1 {
@@ -224,8 +237,8 @@ func (o Options) check(node uint16) error {
 		return fmt.Errorf("%w: no barrier %q, there are %v and %s", ErrOption, o.Barrier, Barriers(), Hardware)
 	case o.Barrier == Hardware && o.Topology == nil:
 		return fmt.Errorf("%w: barriers by %s take Options.Topology", ErrOption, Hardware)
-	case a.Multicast() && o.Multicast < linkproto.MulticastBase:
-		return fmt.Errorf("%w: barrier %q is released by a multicast, and Multicast is %#x: want a group's address, from %#x on", ErrOption, o.Barrier, o.Multicast, linkproto.MulticastBase)
+	case (a.Multicast() || o.Acknowledged) && o.Multicast < linkproto.MulticastBase:
+		return fmt.Errorf("%w: barrier %q, Acknowledged %v: what goes by a multicast takes Options.Multicast, which is %#x: want a group's address, from %#x on", ErrOption, o.Barrier, o.Acknowledged, o.Multicast, linkproto.MulticastBase)
 	case !slices.Contains([]string{"", Exchange, Tree, Chain}, o.Way):
 		return fmt.Errorf("%w: no way %q for data, there are %s, %s and %s", ErrOption, o.Way, Exchange, Tree, Chain)
 	case o.Patience < 0:

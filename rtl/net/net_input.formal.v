@@ -14,7 +14,9 @@ always @* if (f_run && !rst) begin
     if (s_void) assume (!s_valid);
     if (s_valid && at == BEATS - 1) assume (s_last);
     if (looked) assume (f_looks && (group || (ways & (ways - 1'b1)) == NOWHERE));     // a node has one way
-    if (start) assume (!active && (cast ? outs != NOWHERE && (outs & ~todo) == NOWHERE : to < N && waits[to] && outs == {{(N-1){1'b0}}, 1'b1} << to));
+    if (start) assume (!active);
+    if (start && cast)  assume (outs != NOWHERE && (outs & ~todo) == NOWHERE);
+    if (start && !cast) assume (to < N && waits[to] && outs == {{(N-1){1'b0}}, 1'b1} << to);
 end
 
 // Of each slot: in whose queues it is, for which outputs it is in that for groups, and by which it leaves.

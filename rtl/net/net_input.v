@@ -170,6 +170,17 @@ module net_input #(
         if (rst) {open, free} <= {1'b0, {SLOTS{1'b1}}};
     end
 
+    // The queue for groups: slots and outputs.
+    reg  [N+SW-1:0] forks [0:SLOTS-1];
+    reg  [SW:0]   fork_head, fork_tail;
+    reg  [N-1:0]  begun;            // of the next one, outputs for which it has started
+    reg  [N-1:0]  last_cast;        // outputs for which one for a group has started since one for a node
+    wire [N-1:0]  members;
+    wire [SW-1:0] fork_slot;
+    assign {members, fork_slot} = forks[fork_head[SW-1:0]];
+    wire [N-1:0]  todo = members & ~begun & {N{fork_head != fork_tail}};
+    wire          ends = (todo & ~outs) == NOWHERE;
+
     // Queues of slots, one for each output. Heads and tails count one bit further than slots.
     localparam [SW:0] NEXT = 1;
     reg  [SW-1:0] queue [0:(SLOTS << NW)-1];
@@ -183,6 +194,8 @@ module net_input #(
         for (o = 0; o < N; o = o + 1) waits[o] = heads[(SW+1)*o +: SW+1] != tails[(SW+1)*o +: SW+1];
         want = waits | todo;
     end
+    assign many = todo & ~(last_cast & waits);
+    wire [SW-1:0] first = cast ? fork_slot : queue[{to, head[SW-1:0]}];
     always @(posedge clk) begin
         if (place != NOWHERE) begin
             queue[{into, tail[SW-1:0]}]  <= slot;
@@ -192,18 +205,6 @@ module net_input #(
         if (rst) {heads, tails} <= {2*N*(SW+1){1'b0}};
     end
 
-    // The queue for groups: slots and outputs.
-    reg  [N+SW-1:0] forks [0:SLOTS-1];
-    reg  [SW:0]   fork_head, fork_tail;
-    reg  [N-1:0]  begun;            // of the next one, outputs for which it has started
-    reg  [N-1:0]  last_cast;        // outputs for which one for a group has started since one for a node
-    wire [N-1:0]  members;
-    wire [SW-1:0] fork_slot;
-    assign {members, fork_slot} = forks[fork_head[SW-1:0]];
-    wire [N-1:0]  todo = members & ~begun & {N{fork_head != fork_tail}};
-    wire          ends = (todo & ~outs) == NOWHERE;
-    assign many = todo & ~(last_cast & waits);
-    wire [SW-1:0] first = cast ? fork_slot : queue[{to, head[SW-1:0]}];
     always @(posedge clk) begin
         if (forked) forks[fork_tail[SW-1:0]] <= {copies, slot};
         if (forked) fork_tail <= fork_tail + NEXT;

@@ -7,6 +7,8 @@ always @* if (!f_run) assume (rst);
 
 // The crossbar's side of the contract: a packet begins while there is room, and has beats from the next clock on.
 reg f_under, f_kept;                    // a packet has begun; there was room for it
+reg f_has;                              // the beat has been taken here, and not everywhere
+reg [9*WIDTH:0] f_beat;
 reg f_began, f_room;                    // in the clock before: it began; has_room
 wire f_keep = f_kept && !(f_began && gap);      // the link has not gone down in the clock in which it began
 always @* if (f_run && !rst) begin
@@ -16,8 +18,6 @@ always @* if (f_run && !rst) begin
     if (f_has) assume (s_valid && {s_data, s_keep, s_last} == f_beat);
 end
 wire f_ends = s_cancel || (s_valid && s_next && s_last);
-reg  f_has;                             // the beat has been taken here, and not everywhere
-reg  [9*WIDTH:0] f_beat;
 always @(posedge clk) begin
     f_has  <= s_valid && s_ready && !s_next && !rst;
     f_beat <= {s_data, s_keep, s_last};

@@ -104,11 +104,15 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 	for _, p := range d.Points {
 		paper := "-"
 		for _, other := range d.Papers {
-			if other.Algorithm == p.Algorithm && other.Nodes == p.Nodes {
+			if other.Algorithm == p.Algorithm && !p.Acknowledged && other.Nodes == p.Nodes {
 				paper = fmt.Sprint(other.Time)
 			}
 		}
-		t.add(p.Algorithm, fmt.Sprint(p.Nodes), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), clocks(p.Predicted),
+		name := p.Algorithm
+		if p.Acknowledged {
+			name += ", acknowledged"
+		}
+		t.add(name, fmt.Sprint(p.Nodes), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), clocks(p.Predicted),
 			fmt.Sprintf("%.1f", 100*p.Error()), paper)
 	}
 	t.write(b)

@@ -19,6 +19,10 @@ var messageFigures = []Figure{
 		Unit: "cycles", Must: new(110.0), Aim: new(70.0), Better: Lower, Measure: trips(func(ctx context.Context, n int) ([]int, error) { return messages.Writes(ctx, 8, n) })},
 	{Name: "msg_share_1500", Doc: "messages of 1500 bytes both ways at once between two drivers through a switch: payload as a share of what a link carries, the worse direction",
 		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Measure: steps(messageShare)},
+	{Name: "mcast_share", Doc: "messages of 1500 bytes from one node to a group of 15 behind one switch, acknowledged by each: payload as a share of what the sender's link carries, at the slowest of them",
+		Must: new(0.95), Aim: new(0.98), Long: true, Measure: steps(func(ctx context.Context) Measurement {
+			return Measurement{Value: try.Get(messages.Casts(ctx, cluster.RTL, 15, 1500, 150, true)), Note: "a ROUTE, a MESSAGE, a CastWord and a tag around each cost 43 bytes, a frame 7"}
+		})},
 	{Name: "msg_cpu_64", Doc: "CPU time of a driver for a 64-byte message, the mean of the sender's and the receiver's, without the network interfaces, models on a cable",
 		Unit: "ns", Must: new(1000.0), Aim: new(300.0), Better: Lower, Timed: true, Measure: steps(messageCPU64)},
 	{Name: "msg_allocs_64", Doc: "memory that the two drivers allocate for such a message", Unit: "objects", Must: new(0.0), Better: Lower, Measure: steps(messageAllocations)},

@@ -138,11 +138,11 @@ func link() []prove.Proof {
 }
 
 func net() []prove.Proof {
-	match := func(ports string) prove.Proof {
+	match := func(ports string, method prove.Method, depth int) prove.Proof {
 		return prove.Proof{
 			Name: "net_match-" + ports, Properties: "who begins wishes to and has room; one packet an input and an output at a time; an output begins at most " +
 				"N * (PATIENCE + 2) packets before one that waits for it",
-			Top: "net_match", Params: params{"N": ports, "PATIENCE": "1"}, Method: prove.Reachability, Files: []string{"net/net_match.v"},
+			Top: "net_match", Params: params{"N": ports, "PATIENCE": "1"}, Method: method, Depth: depth, Files: []string{"net/net_match.v"},
 		}
 	}
 	input := func(ports, width string) prove.Proof {
@@ -155,7 +155,7 @@ func net() []prove.Proof {
 		}
 	}
 	return []prove.Proof{
-		match("2"), match("3"), input("2", "1"), input("3", "4"),
+		match("2", prove.Reachability, 0), match("3", prove.Bounded, 12), input("2", "1"), input("3", "4"),
 		{
 			Name: "net_barrier",
 			Properties: "whatever words are lost, doubled, late or of an earlier life of the group: what is said by a link, and what the node reads, all members on the other " +

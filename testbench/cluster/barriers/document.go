@@ -71,7 +71,10 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 					continue
 				}
 				progress(fmt.Sprintf("%s, %d nodes", a.Name, n))
-				d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, model)))
+				d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, false, model)))
+				if a.Multicast() {
+					d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, true, model)))
+				}
 			}
 		}
 		progress("allreduce")
@@ -108,7 +111,7 @@ func (d *Document) Plots() (plots []chart.Plot) {
 		mean, least, most := chart.Series{Name: "mean", Marks: true}, chart.Series{Name: "smallest", Marks: true}, chart.Series{Name: "largest", Marks: true}
 		logp, high := chart.Series{Name: "LogP", Line: true}, 1.0
 		for _, p := range d.Points {
-			if p.Algorithm != a.Name {
+			if p.Algorithm != a.Name || p.Acknowledged {
 				continue
 			}
 			add := func(s *chart.Series, clocks float64) {

@@ -10,12 +10,13 @@ import (
 
 // Point is what barriers of one algorithm take, in clocks.
 type Point struct {
-	Algorithm string  `json:"algorithm"`
-	Nodes     int     `json:"nodes"`
-	Mean      float64 `json:"mean"` // of all members and barriers
-	Least     float64 `json:"least"`
-	Most      float64 `json:"most"`
-	Predicted float64 `json:"predicted"` // by LogP: the mean
+	Algorithm    string  `json:"algorithm"`
+	Acknowledged bool    `json:"acknowledged"` // its releases are
+	Nodes        int     `json:"nodes"`
+	Mean         float64 `json:"mean"` // of all members and barriers
+	Least        float64 `json:"least"`
+	Most         float64 `json:"most"`
+	Predicted    float64 `json:"predicted"` // by LogP: the mean
 }
 
 // Error is how far off the prediction is, as a share of what was measured.
@@ -25,16 +26,18 @@ func (p Point) Error() float64 { return math.Abs(p.Predicted-p.Mean) / p.Mean }
 const Pause = 1000
 
 // group makes a node a member of a group of the first n, on the network's present context.
-func (w *Network) group(ctx context.Context, i, n int, barrier string) *collective.Group {
-	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Seed: uint64(i + 1)}))
+func (w *Network) group(ctx context.Context, i, n int, barrier string, acknowledged bool) *collective.Group {
+	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{
+		Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Acknowledged: acknowledged, Seed: uint64(i + 1),
+	}))
 }
 
 // Measure makes so many barriers of the first n nodes, after two that bring the virtual links up.
-func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count int, model LogP) (Point, error) {
+func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count int, acknowledged bool, model LogP) (Point, error) {
 	w.context++
 	took := make([][]float64, n)
 	err := w.each(ctx, n, func(ctx context.Context, i int) {
-		g := w.group(ctx, i, n, a.Name)
+		g := w.group(ctx, i, n, a.Name, acknowledged)
 		for round := range count + 2 {
 			start := w.clock()
 			try.OK(g.Barrier(ctx))
@@ -45,7 +48,7 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 		}
 		try.OK(g.Close(ctx))
 	})
-	p := Point{Algorithm: a.Name, Nodes: n, Least: math.Inf(1), Predicted: model.Predict(a, n, Pause)}
+	p := Point{Algorithm: a.Name, Acknowledged: acknowledged, Nodes: n, Least: math.Inf(1), Predicted: model.Predict(a, n, Pause)}
 	for _, times := range took {
 		for _, t := range times {
 			p.Mean += t
@@ -66,7 +69,7 @@ func (w *Network) AllReduce(ctx context.Context, count int) (mean float64, err e
 	times := make([]float64, n)
 	op := collective.Op{Size: 8, Combine: func(into, from []byte) { copy(into, from) }}
 	err = w.each(ctx, n, func(ctx context.Context, i int) {
-		g := w.group(ctx, i, n, "")
+		g := w.group(ctx, i, n, "", false)
 		var start float64
 		for round := range count + 2 {
 			if round == 2 {

@@ -15,8 +15,9 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// Casts has one node of a switch send messages to a multicast group of all others as fast as it can, and returns the bytes of messages a clock that come to the slowest of them.
-func Casts(ctx context.Context, rung string, receivers, size, count int) (rate float64, err error) {
+// Casts has one node of a switch send messages to a multicast group of all others as fast as it can, acknowledged by all or not, and returns the bytes of messages a clock that come to the
+// slowest of them.
+func Casts(ctx context.Context, rung string, receivers, size, count int, acknowledged bool) (rate float64, err error) {
 	err = try.Run(func() {
 		const group = 1
 		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: try.Get(topology.Generate("star", []int{receivers + 1}, 1)), Rung: rung, Seed: 1, Params: cluster.BenchParams(pageBytes, 1)}))
@@ -24,12 +25,20 @@ func Casts(ctx context.Context, rung string, receivers, size, count int) (rate f
 		defer try.Finally(w.Close)
 		var nis []*hostdrv.NI
 		var contexts []*message.Context
+		var members []uint16
+		for _, n := range c.NIs[1:] {
+			members = append(members, c.Topology.Nodes[n.Node].ID)
+		}
 		for i := range c.NIs {
+			o := message.Options{Seed: 1 + uint64(i)}
+			if i == 0 && acknowledged {
+				o.Groups = []message.Group{{Address: linkproto.MulticastBase + group, Members: members}}
+			}
 			n := try.Get(hostdrv.New(ctx, try.Get(w.Host(i)), hostdrv.Options{Seed: 1 + uint64(i)}))
 			defer try.Finally(n.Close)
 			node := try.Get(hostdrv.Start(ctx, n, hostdrv.NodeOptions{NoPorts: true}))
 			nis = append(nis, n)
-			contexts = append(contexts, try.Get(message.Open(ctx, node, message.FirstContext, message.Options{Seed: 1 + uint64(i)})))
+			contexts = append(contexts, try.Get(message.Open(ctx, node, message.FirstContext, o)))
 		}
 		ports := uint32(1)<<(receivers+2) - 2 // on a switch all but that by which a packet comes
 		try.OK(nis[0].MakeGroup(ctx, group, []hostdrv.GroupPorts{{Node: c.Topology.Nodes[len(c.NIs)].ID, Ports: ports}}))

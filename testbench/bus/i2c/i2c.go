@@ -17,7 +17,7 @@ type Config struct {
 	Quarter uint64
 	// Hold is how many clocks after a falling edge of SCL a Target changes SDA; 0 means 2.
 	Hold uint64
-	// Low and High are the least numbers of clocks that SCL is 0 and 1 (tLOW and tHIGH); 0 means that they are not checked.
+	// Low and High are the least numbers of clocks that SCL is 0 and 1 (tLOW; tHIGH and tHD;STA); 0 means that they are not checked.
 	Low, High uint64
 	// Item is called with each byte that has gone over the bus.
 	Item func(Byte)
@@ -185,6 +185,9 @@ func (i *Bus) drive() {
 
 func (i *Bus) time(what string, least uint64) {
 	if i.edges++; i.edges > 1 && i.begun && least > 0 && i.since < least {
+		if i.fresh && i.bits == 0 {
+			what = "high after START" // tHD;STA is as long as tHIGH
+		}
 		i.Violate(RuleTiming, "SCL was %s for %d clocks, want %d", what, i.since, least)
 	}
 	i.since = 0

@@ -67,7 +67,7 @@ type Port struct {
 }
 
 var (
-	resetName = regexp.MustCompile(`(?i)^([io]_)?([a-z0-9]+_)?(a|n|p|s)?(rst|reset|resetn|rstn|rst_n|rst_ni|reset_n)(_[in]|_ni)?$`)
+	resetName = regexp.MustCompile(`(?i)^([a-z0-9]+_)*(a|n|p|s)?(rst|reset|resetn|rstn|rst_n|rst_ni|reset_n)(_[in]|_ni)?$`)
 	resetLow  = regexp.MustCompile(`(?i)(_ni?|rstn|resetn|_n_i)$|^n_?(rst|reset)`)
 )
 

@@ -31,6 +31,8 @@ type Config struct {
 	Wave Wave
 	// WaveDir is the folder for it; "" means $LMMC_WAVES, or lmmc-waves in the folder for temporary files.
 	WaveDir string
+	// WaveScopes are the scopes that waves show, as verilator.Config.Waves; nil means all.
+	WaveScopes []string
 	// WaveCycles is the least number of cycles that such a wave shows, if as many have passed; 0 means 1000.
 	WaveCycles uint64
 	// Repeat is the command that runs the same again, for reports; New finds it by itself.

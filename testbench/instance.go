@@ -45,7 +45,7 @@ func (i *Instance) open(ctx context.Context, d verilator.Design) error {
 	if err != nil {
 		return err
 	}
-	i.model, err = lib.New(verilator.Config{Name: i.name, Seed: i.seed("model"), Record: recorded, Output: b.config.Log,
+	i.model, err = lib.New(verilator.Config{Name: i.name, Seed: i.seed("model"), Record: recorded, Waves: b.config.scopes(recorded), Output: b.config.Log,
 		PlusArgs: b.config.PlusArgs})
 	if err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/stafflink/lmmc/testbench"
 )
 
-// fstTexts reads the texts of an FST file with the library that Verilator has for it.
-func fstTexts(t *testing.T, path string) string {
+// fstTexts reads the texts of an FST file, or with a second argument the names of its signals, with the library that Verilator has for it.
+func fstTexts(t *testing.T, arguments ...string) string {
 	t.Helper()
 	root := strings.TrimSpace(string(check.Must(exec.Command("verilator", "--getenv", "VERILATOR_ROOT").Output())(t)))
 	include := filepath.Join(root, "include", "gtkwave")
@@ -26,7 +26,7 @@ func fstTexts(t *testing.T, path string) string {
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return string(check.Must(exec.Command(program, path).Output())(t))
+	return string(check.Must(exec.Command(program, arguments...).Output())(t))
 }
 
 func TestTransactionsAreInTheWaveAndTheTranscripts(t *testing.T) {

@@ -32,6 +32,14 @@ func (c *Config) record(d *verilator.Design) uint64 {
 	return c.WaveCycles
 }
 
+// scopes are what waves show, for a model that may leave one.
+func (c *Config) scopes(recorded uint64) []string {
+	if recorded == 0 {
+		return nil
+	}
+	return c.WaveScopes
+}
+
 // wavesOff is WaveNever for all benches of a process.
 func wavesOff() bool { return os.Getenv("LMMC_WAVES") == "off" }
 

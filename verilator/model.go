@@ -24,6 +24,9 @@ type Config struct {
 	PlusArgs []string
 	// Output receives what $display and its kin print; nil means os.Stdout.
 	Output io.Writer
+	// Waves are the scopes that Trace and DumpWave show, by their paths below Top; nil means all. "u_core" shows all that is in and below it, "u_core:2" two levels,
+	// ":1" what Top itself declares. In designs with Design.Public or Design.Forceable, whose hierarchy is known, a path may be a pattern as there.
+	Waves []string
 	// Record keeps what goes into the model, so that DumpWave can show at least the last Record cycles of its fastest
 	// clock (and at most some twice that); 0 records nothing. It needs Design.Trace and Design.Checkpoint.
 	Record uint64
@@ -43,6 +46,7 @@ type Model struct {
 	net     *Network
 	traced  bool
 	record  uint64 // Config.Record
+	waves   []string
 	bound   []binding
 	rings   []*ring
 	watches []*Watch
@@ -77,6 +81,9 @@ func (l *Library) New(c Config) (*Model, error) {
 	creating.Unlock()
 	if m.c == nil {
 		return nil, fmt.Errorf("verilator: no model of %s: out of memory", l.design.Top)
+	}
+	if err := m.chooseWaves(c.Waves); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
 	if m.record = c.Record; m.record > 0 {
 		if err := m.startRecord(); err != nil {

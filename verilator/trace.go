@@ -26,7 +26,11 @@ func (m *Model) Trace(path string) error {
 	}
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	if C.lm_trace_open(m.lib.engine, m.c, name) != 0 {
+	switch C.lm_trace_open(m.lib.engine, m.c, name) {
+	case 0:
+	case 2:
+		return m.noWaves()
+	default:
 		return fmt.Errorf("verilator: cannot write waves to %s", path)
 	}
 	m.traced = true
@@ -68,7 +72,7 @@ func (m *Model) DumpWave(path string, lanes ...Lane) (Wave, error) {
 		return Wave{}, fmt.Errorf("verilator: model %s: its state could not be saved while recording", m.name)
 	}
 	defer C.free(unsafe.Pointer(bytes))
-	twin, err := m.lib.New(Config{Name: m.name, Seed: m.seed, PlusArgs: m.args, Output: io.Discard})
+	twin, err := m.lib.New(Config{Name: m.name, Waves: m.waves, Seed: m.seed, PlusArgs: m.args, Output: io.Discard})
 	if err != nil {
 		return Wave{}, err
 	}
@@ -82,6 +86,8 @@ func (m *Model) DumpWave(path string, lanes ...Lane) (Wave, error) {
 	case 0:
 	case 2:
 		return Wave{}, fmt.Errorf("verilator: cannot write waves to %s", path)
+	case 3:
+		return Wave{}, m.noWaves()
 	default:
 		return Wave{}, fmt.Errorf("%w: the recording of model %s cannot be read", ErrReplay, m.name)
 	}

@@ -22,6 +22,8 @@ var speedFigures = []Figure{
 		Must: new(0.9), Aim: new(1.0), Timed: true, Measure: steps(simVsCpp)},
 	{Name: "coroutine_rate", Doc: "a Go coroutine at every clock, one read and two writes a cycle, trivial 32-bit design",
 		Unit: "cycles/s", Must: new(2e6), Aim: new(4e6), Timed: true, Measure: steps(coroutineRate)},
+	{Name: "kit_public_cost", Doc: "speed of a network interface whose state machines are public and that nobody looks into, as a share of that without",
+		Must: new(0.98), Aim: new(1.0), Timed: true, Measure: steps(publicCost)},
 	{Name: "thread_scaling", Doc: "64 NIs in a ring: speed-up from one thread to two, as a share of that of two independent runs side by side",
 		Must: new(0.8), Aim: new(0.95), Timed: true, Measure: steps(threadScaling)},
 }
@@ -68,6 +70,37 @@ func simVsCpp(ctx context.Context) Measurement {
 	own, base := Median(ours), Median(theirs)
 	return Measurement{Value: own / base, Baseline: &base, Note: fmt.Sprintf("medians of %d copies each, CPU time; %.0f cycles/s from Go (%.0f to %.0f), "+
 		"baseline %.0f cycles/s in C++ (%.0f to %.0f)", rounds, own, ours[0], ours[rounds-1], base, theirs[0], theirs[rounds-1])}
+}
+
+// publicCost compares CPU times of fresh copies, for the reason that simVsCpp has.
+func publicCost(ctx context.Context) Measurement {
+	bare := ni.Design(rtl.Params{Links: 1}.WithDefaults())
+	bare.Fresh, bare.Optimize = true, verilator.Full
+	public := bare
+	public.Public = []string{"**.state"}
+	rounds := 2*rounds(ctx) + 1
+	var ours, theirs []float64
+	signals := 0
+	for range rounds {
+		own, n := idleSpeed(ctx, public)
+		base, _ := idleSpeed(ctx, bare)
+		ours, theirs, signals = append(ours, own), append(theirs, base), n
+	}
+	own, base := Median(ours), Median(theirs)
+	return Measurement{Value: own / base, Baseline: &base, Note: fmt.Sprintf("medians of %d copies each, CPU time; %d public registers: %.0f cycles/s (%.0f to %.0f), "+
+		"without %.0f (%.0f to %.0f)", rounds, signals, own, ours[0], ours[rounds-1], base, theirs[0], theirs[rounds-1])}
+}
+
+// idleSpeed returns how many clocks a second of CPU time simulates, and how many public signals there are.
+func idleSpeed(ctx context.Context, d verilator.Design) (perSecond float64, signals int) {
+	l := try.Get(verilator.Build(ctx, d))
+	m := try.Get(l.New(verilator.Config{Seed: 1}))
+	defer m.Close()
+	try.Get(m.Clock("clk", 2, 0))
+	try.OK(m.Poke("rst", 1), m.Run(100), m.Poke("rst", 0), m.Run(10_000))
+	start := cpuTime()
+	try.OK(m.Run(speedCycles))
+	return speedCycles / (cpuTime() - start).Seconds(), len(l.Signals())
 }
 
 const speedCycles, speedPayload = 150_000, 1500

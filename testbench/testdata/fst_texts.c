@@ -1,4 +1,4 @@
-// Prints the texts of an FST file: "time lane text" a line.
+// Prints the texts of an FST file: "time lane text" a line; with a second argument the names of all signals.
 #include "fstapi.h"
 
 #include <stdio.h>
@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     for (struct fstHier* h; (h = fstReaderIterateHier(f));) {
         if (h->htyp == FST_HT_SCOPE) fstReaderPushScope(f, h->u.scope.name, NULL);
         if (h->htyp == FST_HT_UPSCOPE) fstReaderPopScope(f);
+        if (h->htyp == FST_HT_VAR && argc > 2) printf("%s.%s\n", fstReaderGetCurrentFlatScope(f), h->u.var.name);
         if (h->htyp != FST_HT_VAR || h->u.var.typ != FST_VT_GEN_STRING) continue;
         char* name;
         if (asprintf(&name, "%s.%s", fstReaderGetCurrentFlatScope(f), h->u.var.name) < 0) return 1;

@@ -61,12 +61,13 @@ typedef struct lm_design {
     int (*burst)(void*, struct lm_burst*, uint64_t until);
     int (*save)(void*, uint8_t** bytes, size_t* size); /* *bytes is malloc'ed; null when built without */
     int (*restore)(void*, const uint8_t* bytes, size_t size);
-    int (*trace_open)(void*, const char* path); /* null when built without */
+    int (*trace_open)(void*, const char* path); /* null when built without; 2: no signal is in the scopes chosen */
     int (*trace_dump)(void*, uint64_t time);
     int (*trace_close)(void*);
     int (*trace_lane)(void*, const char* name); /* adds a text beside the signals, before the first dump */
     int (*trace_text)(void*, uint32_t lane, const char* text, size_t bytes); /* what it says from the last dump on */
     int (*coverage)(void*, const char* path); /* null when built without */
+    void (*trace_scope)(void*, int levels, const char* path); /* what a trace shows; null when built without */
     int (*settle)(void*); /* evaluates all combinational logic, because a signal inside has been set */
 } lm_design;
 
@@ -191,6 +192,7 @@ typedef struct lm_engine {
     int (*end_run)(lm_model*); /* why a model that ran in a network wants to stop */
 
     int (*trace_open)(lm_model*, const char* path);
+    void (*trace_scope)(lm_model*, int levels, const char* path); /* a trace shows this; without, all. A path has spaces for dots. */
     int (*trace_close)(lm_model*);
     int (*save)(lm_model*, uint8_t** bytes, size_t* size);
     int (*restore)(lm_model*, const uint8_t* bytes, size_t size);

@@ -33,6 +33,9 @@ static inline int lm_run_to(const lm_engine* e, lm_model* m, uint64_t time) { re
 static inline int lm_end_run(const lm_engine* e, lm_model* m) { return e->end_run(m); }
 
 static inline int lm_trace_open(const lm_engine* e, lm_model* m, const char* path) { return e->trace_open(m, path); }
+static inline void lm_trace_scope(const lm_engine* e, lm_model* m, int levels, const char* path) {
+    e->trace_scope(m, levels, path);
+}
 static inline int lm_trace_close(const lm_engine* e, lm_model* m) { return e->trace_close(m); }
 static inline int lm_save(const lm_engine* e, lm_model* m, uint8_t** bytes, size_t* size) {
     return e->save(m, bytes, size);

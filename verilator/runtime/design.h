@@ -45,6 +45,7 @@ struct Instance {
 #ifdef LM_TRACE
     std::unique_ptr<VerilatedFstC> trace;
     std::vector<fstHandle> lanes; // of the trace
+    std::vector<std::pair<int, std::string>> scopes; // that it shows, with levels; none: all
 #endif
 
     // Copies what forceable signals show.
@@ -239,14 +240,19 @@ int restore(void* p, const uint8_t* bytes, size_t size) {
 
 #ifdef LM_TRACE
 int trace_open(void* p, const char* path) {
-    int open = 0;
+    bool open = false, empty = false;
     const int failed = guarded(p, [&](Instance& m) {
         m.trace.reset(new VerilatedFstC);
+        for (const auto& scope : m.scopes) m.trace->spTrace()->m_dumpvars.emplace_back(scope.first, std::string{m.top->name()} + " " + scope.second);
         m.top->trace(m.trace.get(), 99);
         m.trace->open(path);
         open = m.trace->isOpen();
+        empty = !m.scopes.empty() && !m.trace->spTrace()->m_sigs_enabledp;
+        if (!empty || !open) return;
+        m.trace->close();
+        m.trace.reset();
     });
-    return failed || !open;
+    return failed || !open ? 1 : empty ? 2 : 0;
 }
 
 int trace_dump(void* p, uint64_t time) {
@@ -260,6 +266,8 @@ int trace_close(void* p) {
         m.lanes.clear();
     });
 }
+
+void trace_scope(void* p, int levels, const char* path) { self(p).scopes.emplace_back(levels, path); }
 
 int trace_lane(void* p, const char* name) {
     return guarded(p, [&](Instance& m) {
@@ -318,6 +326,11 @@ extern "C" __attribute__((visibility("default"))) const lm_design lm_design_tabl
 #endif
 #ifdef LM_COVERAGE
     coverage,
+#else
+    nullptr,
+#endif
+#ifdef LM_TRACE
+    trace_scope,
 #else
     nullptr,
 #endif

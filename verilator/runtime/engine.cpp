@@ -61,11 +61,13 @@ lm_ring* channel_add(lm_model* m, const lm_channel* c) {
 int trace_open(lm_model* m, const char* path) {
     Model& s = self(m);
     s.enter();
-    if (s.design.trace_open(s.top, path)) return 1;
+    if (const int failed = s.design.trace_open(s.top, path)) return failed;
     s.tracing = true;
     s.refresh();
     return 0;
 }
+
+void trace_scope(lm_model* m, int levels, const char* path) { self(m).design.trace_scope(self(m).top, levels, path); }
 
 int trace_close(lm_model* m) {
     Model& s = self(m);
@@ -177,7 +179,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
     LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
-    trace_open,   trace_close, save,      restore,    coverage,     poke,         record_start, record_take, replay,     link_add,
+    trace_open,   trace_scope, trace_close, save,      restore,    coverage,     poke,         record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    link_save,    link_restore,
     network_new,  network_free, network_run,
 };

@@ -68,7 +68,7 @@ public:
 
 } // namespace
 
-// Returns 0 for success, 1 when the recording is not of this design, 2 when the file cannot be written.
+// Returns 0 for success, 1 when the recording is not of this design, 2 when the file cannot be written, 3 when it would be empty.
 int Model::replay(const uint8_t* bytes, size_t size, const uint8_t* text_bytes, size_t texts_size, const char* path,
                   uint64_t* from, uint64_t* to, uint64_t* differs_at) {
     enter();
@@ -78,7 +78,7 @@ int Model::replay(const uint8_t* bytes, size_t size, const uint8_t* text_bytes, 
     const uint64_t state_size = in.number();
     const uint8_t* const state = in.take(state_size);
     if (!state || design.restore(top, state, state_size)) return 1;
-    if (design.trace_open(top, path)) return 2;
+    if (const int failed = design.trace_open(top, path)) return 1 + failed;
     Texts texts{design, top, text_bytes, texts_size};
     texts.declare();
     const Outputs outputs{design, memory};

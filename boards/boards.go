@@ -40,8 +40,17 @@ type Board struct {
 	Clock      Clock
 	Pins       map[string]Balls // by the port of top.v
 	Config     map[string]*Config
+	Design     *Design // what is built for it; nil for the network interface
 
 	verilog map[string][]byte // top.v and whatever it needs besides, by path
+}
+
+// Design is one of a project's own, in place of the network interface. Its top.v has the ports clk, host_rx and host_tx, a UART of symbols as
+// module phy_uart has it, and any others.
+type Design struct {
+	Verilog []string // files beside top.v, as patterns below the project's folder; proofs (*.formal.v) are left out
+	Include string   // folder of included files, below the project's folder
+	Check   string   // command, in the project's folder, that checks the board which the variable LMMC_TARGET names
 }
 
 // FPGA is the chip, by nextpnr's names.
@@ -94,8 +103,11 @@ func LoadAll(tree fs.FS) ([]*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	var boards []*Board
-	for _, name := range found {
+	return loadEach(tree, found)
+}
+
+func loadEach(tree fs.FS, files []string) (boards []*Board, err error) {
+	for _, name := range files {
 		b, err := load(tree, path.Dir(name))
 		if err != nil {
 			return nil, err
@@ -110,7 +122,7 @@ func load(tree fs.FS, folder string) (*Board, error) {
 	if err != nil {
 		return nil, fmt.Errorf("boards: %w", err)
 	}
-	b := &Board{Name: folder, verilog: map[string][]byte{}}
+	b := &Board{Name: path.Base(folder), verilog: map[string][]byte{}}
 	fail := func(err error) (*Board, error) { return nil, fmt.Errorf("boards: %s/%w: %w", folder, ErrBoard, err) }
 	meta, err := toml.Decode(string(text), b)
 	if err != nil {
@@ -119,16 +131,12 @@ func load(tree fs.FS, folder string) (*Board, error) {
 	if extra := meta.Undecoded(); len(extra) > 0 {
 		return fail(fmt.Errorf("unknown key %s", extra[0]))
 	}
-	for _, pattern := range []string{folder + "/*.v", "common/*.v"} {
-		files, err := fs.Glob(tree, pattern)
-		if err != nil {
-			return nil, err
+	if b.Design != nil {
+		if err := b.readDesign(tree, folder); err != nil {
+			return fail(err)
 		}
-		for _, name := range files {
-			if b.verilog["boards/"+name], err = fs.ReadFile(tree, name); err != nil {
-				return nil, fmt.Errorf("boards: %w", err)
-			}
-		}
+	} else if err := b.read(tree, "boards/", folder+"/*.v", "common/*.v"); err != nil {
+		return nil, fmt.Errorf("boards: %w", err)
 	}
 	for name, c := range b.Config {
 		c.Name, c.Board = name, b
@@ -137,6 +145,22 @@ func load(tree fs.FS, folder string) (*Board, error) {
 		return fail(err)
 	}
 	return b, nil
+}
+
+// read adds the files of some patterns in a tree to the sources, with prefix before their names.
+func (b *Board) read(tree fs.FS, prefix string, patterns ...string) error {
+	for _, pattern := range patterns {
+		files, err := fs.Glob(tree, pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range files {
+			if b.verilog[prefix+name], err = fs.ReadFile(tree, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Configs returns the configurations, the default one first.

@@ -45,7 +45,7 @@ func (b *Board) check() error {
 		return errors.New("usb.vendor or usb.product is missing: want the IDs that lsusb shows, such as 0x0403 and 0x6010")
 	case b.Clock.MHz <= 0:
 		return errors.New("clock.mhz is missing: want the frequency of the oscillator")
-	case b.verilog["boards/"+b.Name+"/top.v"] == nil:
+	case b.verilog["boards/"+b.Name+"/top.v"] == nil: // a project's is there too
 		return errors.New("there is no top.v beside it")
 	case b.Config[b.Default] == nil:
 		return fmt.Errorf("default is %q: want one of %v", b.Default, slices.Sorted(maps.Keys(b.Config)))
@@ -83,6 +83,9 @@ func (b *Board) checkPins() error {
 func (c *Config) check() error {
 	if c.MHz <= 0 || c.Baud <= 0 {
 		return errors.New("mhz or baud is missing: want the clock of the network interface and the rate of the host's UART")
+	}
+	if c.Board.Design != nil {
+		return c.checkOwn()
 	}
 	for _, of := range []struct {
 		name               string

@@ -56,6 +56,9 @@ func (c *Config) Divisor() int { return int(math.Round(c.MHz * 1e6 / float64(c.B
 func (c *Config) Verilog() (files map[string][]byte, order []string, include string, err error) {
 	files = maps.Clone(c.Board.verilog)
 	order = slices.Sorted(maps.Keys(files))
+	if d := c.Board.Design; d != nil {
+		return files, slices.DeleteFunc(order, func(name string) bool { return !strings.HasSuffix(name, ".v") }), d.Include, nil
+	}
 	for _, name := range append([]string{"linkproto.vh"}, rtl.Sources()...) {
 		if files["rtl/"+name], err = fs.ReadFile(rtl.FS, name); err != nil {
 			return nil, nil, "", fmt.Errorf("boards: %w", err)
@@ -72,6 +75,9 @@ func (c *Config) Parameters() (map[string]string, error) {
 	pll, err := c.Board.pll(c.MHz)
 	if err != nil {
 		return nil, err
+	}
+	if c.Board.Design != nil {
+		return c.ownParameters(pll), nil
 	}
 	p, loop, routes := c.Params(), 0, 0
 	if c.Loop {
@@ -95,6 +101,9 @@ func (c *Config) Parameters() (map[string]string, error) {
 
 // Info is the description in the configuration's bitstream.
 func (c *Config) Info() bitstream.Info {
+	if c.Board.Design != nil {
+		return c.ownInfo()
+	}
 	params := map[string]string{"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "loop": strconv.FormatBool(c.Loop)}
 	if c.Routes {
 		params["routes"] = "true"
@@ -110,6 +119,9 @@ func (c *Config) Info() bitstream.Info {
 // Pins returns the balls of each port of the top module.
 func (c *Config) Pins() map[string]Balls {
 	pins := maps.Clone(c.Board.Pins)
+	if c.Board.Design != nil {
+		return pins
+	}
 	for _, port := range []string{portLinkTx, portLinkRx} {
 		if balls, ok := pins[port]; ok {
 			pins[port] = balls[:c.Links]

@@ -85,6 +85,9 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 	if file.Info == nil {
 		return nil, fmt.Errorf("%s: it names no board: not made by lmmc build", name)
 	}
+	if boards.IsOwn(file.Info) {
+		return openOwn(ctx, name, data, file.Info, o)
+	}
 	c, err := boards.Named(file.Info.Board + "/" + file.Info.Config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -98,6 +101,19 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 		return nil, err
 	}
 	return o.open(ctx, c, d)
+}
+
+// openOwn simulates the bits of a project's own design, by the pins that the bitstream says.
+func openOwn(ctx context.Context, name string, data []byte, info *bitstream.Info, o options) (hostdrv.Transport, error) {
+	c, err := boards.FromInfo(info)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	d, err := Bits(ctx, c, data)
+	if err != nil {
+		return nil, err
+	}
+	return rtlsim.Open(ctx, rtlsim.Chip{Design: d, Hz: c.MHz * 1e6}, c.Divisor(), uint64(o.seed))
 }
 
 // options are those of a target.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
@@ -19,7 +20,7 @@ import (
 // ErrUnknown means that the program does not know the sources of an image.
 var ErrUnknown = errors.New("virtual: cannot simulate this image")
 
-// RTL is a Config.Design: it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
+// RTL is a Config.Design: of a project's own design (boards.Design) it simulates the bits, as Exact does; else it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
 // The program must import package rtlsim for targets "rtl:"; links are cabled as there.
 func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 	return RTLBy(ctx, image, hostdrv.Dial)
@@ -27,6 +28,9 @@ func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 
 // RTLBy is RTL with another dialer for the target "rtl:", such as rtlsim.Rack.Dial for boards that are wired to each other.
 func RTLBy(ctx context.Context, image *ice40.Image, dial func(context.Context, string) (hostdrv.Transport, error)) (hostdrv.Transport, error) {
+	if boards.IsOwn(image.Info) {
+		return Exact(ctx, image)
+	}
 	target, err := Target(image.Info)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func buildCommand() *cli.Command {
 }
 
 func buildAction(ctx *cli.Context) error {
-	all := try.Get(boards.All())
+	all := try.Get(boards.AllWith(os.DirFS(".")))
 	if ctx.Bool("list") {
 		return listConfigs(ctx, all)
 	}

@@ -154,7 +154,7 @@ func flashKeep() (string, error) {
 
 // noteRTL tells of a bitstream that this program's models do not agree with.
 func noteRTL(ctx *cli.Context, file string, f *bitstream.File) {
-	if f.Info != nil && f.Info.Hash != rtl.Hash() {
+	if f.Info != nil && !boards.IsOwn(f.Info) && f.Info.Hash != rtl.Hash() {
 		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: note: %s has RTL %016x, this program has %016x\n", file, f.Info.Hash, rtl.Hash())
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +35,8 @@ func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
 		ArgsUsage: "TARGET",
 		Description: "Runs lmmc build, lmmc flash and lmmc conform, and prints how long each took. It stops at the first step that fails.\n" +
 			"TARGET is the board's, such as usb:0403:6010 or serial:/dev/ttyUSB1; its default baud rate is that of the bitstream.\n" +
-			"vboard:BOARD needs no board: a virtual board starts with the bitstream in its flash.",
+			"vboard:BOARD needs no board: a virtual board starts with the bitstream in its flash.\n" +
+			"In a project of lmmc new it builds the project's design, and runs the project's check of it instead of lmmc conform.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD; needed for any other target)"},
 			&cli.StringFlag{Name: "image", Usage: "use the bitstream `FILE` instead of building one", TakesFile: true},
@@ -65,7 +69,7 @@ type loopReport struct {
 
 // loopStep is a step that was done.
 type loopStep struct {
-	Name    string  `json:"name"` // "build", "flash" or "conform"
+	Name    string  `json:"name"` // "build", "flash" and "conform", or "check" of a project's own design
 	Seconds float64 `json:"seconds"`
 	Error   string  `json:"error"` // "" if there was none
 	Note    string  `json:"note"`  // what came of it
@@ -78,6 +82,7 @@ type loop struct {
 	boards   []flash.Board
 	system   plugged.System
 	config   *boards.Config // to be built; nil for none
+	design   *boards.Design // of the project, if the bitstream holds it; nil for the network interface
 	progress *ticker
 }
 
@@ -103,7 +108,7 @@ func (l *loop) prepare() {
 	if name == "" && l.virtual() {
 		name = target.Opaque
 	}
-	all := try.Get(boards.All())
+	all := try.Get(boards.AllWith(os.DirFS(".")))
 	if name == "" {
 		if len(all) != 1 {
 			try.OK(usagef("unknown board at %s: name it with --board; lmmc build --list lists them", l.Target))
@@ -130,6 +135,10 @@ func (l *loop) steps() {
 	}
 	data := try.Get(readBitstream(l.File))
 	l.step("flash", func() (string, error) { return l.flash(data) })
+	if l.design != nil {
+		l.step("check", l.check)
+		return
+	}
 	l.step("conform", l.conform)
 }
 
@@ -168,6 +177,9 @@ func (l *loop) flash(data []byte) (string, error) {
 		return "", fmt.Errorf("%s: names no board, as bitstreams of lmmc build do", l.File)
 	}
 	l.Board = file.Info.Board + "/" + file.Info.Config
+	if boards.IsOwn(file.Info) {
+		l.design, l.File = ownDesign(file.Info.Board), try.Get(filepath.Abs(l.File))
+	}
 	if l.virtual() {
 		return l.start(file.Info)
 	}
@@ -220,6 +232,27 @@ func withOption(target, name, value string, schemes ...string) string {
 		gap = "&"
 	}
 	return target + gap + name + "=" + url.QueryEscape(value)
+}
+
+// ownDesign is the design of the project in the present folder that a bitstream for a board holds.
+func ownDesign(board string) *boards.Design {
+	own := try.Get(boards.LoadProject(os.DirFS(".")))
+	i := slices.IndexFunc(own, func(b *boards.Board) bool { return b.Name == board })
+	if i < 0 || own[i].Design.Check == "" {
+		try.Failf("the bitstream holds a project's own design: want design.check in boards/%s/board.toml of the present folder, the command that checks it", board)
+	}
+	return own[i].Design
+}
+
+// check runs the project's own check of the board.
+func (l *loop) check() (string, error) {
+	cmd := exec.CommandContext(l.Context.Context, "sh", "-c", l.design.Check)
+	cmd.Env = append(os.Environ(), "LMMC_TARGET="+l.Target)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", l.design.Check, err, strings.TrimSpace(string(out)))
+	}
+	return l.design.Check, nil
 }
 
 func (l *loop) conform() (string, error) {

@@ -116,6 +116,34 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	return n, nil
 }
 
+// Open is the transport to any design with the ports clk, host_rx and host_tx, a UART with so many clocks a bit that carries symbols as module phy_uart
+// has it. The design resets itself when it gets power.
+func Open(ctx context.Context, c Chip, divisor int, seed uint64) (hostdrv.Transport, error) {
+	n, err := New(ctx, Config{Params: rtl.Params{HostPHY: rtl.UART, HostDivisor: divisor}, Chip: &c, Seed: seed})
+	if err != nil {
+		return nil, err
+	}
+	t, err := n.Sole()
+	if err = errors.Join(err, n.settle()); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return &chipTarget{t, n}, nil
+}
+
+// settle lets a design that has got power come out of its reset, and forgets what it has sent meanwhile: a host is never as quick.
+func (n *Network) settle() error {
+	return n.Between(func() error { return n.sim.reset(n.sim.nodes...) })
+}
+
+// chipTarget is a design alone, which is reset by taking its power.
+type chipTarget struct {
+	hostdrv.Transport
+	n *Network
+}
+
+// Reset implements hostdrv.Resetter.
+func (t *chipTarget) Reset() error { return errors.Join(t.n.Reset(0), t.n.settle()) }
+
 // newNetwork is one of which nothing has been built.
 func newNetwork(c Config) *Network {
 	s := &simulation{params: c.Params, looped: make([]bool, max(c.Params.Links, 0))}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/rtl"
 )
 
 // ErrOptions means that Options cannot be met; nothing was written.
@@ -26,6 +27,9 @@ var template embed.FS
 
 // Module is the path of the module that projects require.
 const Module = "github.com/stafflink/lmmc"
+
+// shared are the modules of this repository that a project has copies of.
+var shared = []string{"linkproto.vh", "phy/phy_uart.v", "phy/uart_tx.v", "phy/uart_rx.v", "common/sync_bit.v", "common/reset_sync.v"}
 
 // Options say what to write.
 type Options struct {
@@ -81,7 +85,7 @@ func (o Options) check() (string, error) {
 }
 
 // reserved are names that the template uses.
-var reserved = []string{"rtl", "top", "driver", "main", "test"}
+var reserved = []string{"rtl", "top", "system", "simulated", "host_frames", "phy_uart", "uart_tx", "uart_rx", "sync_bit", "reset_sync", "driver", "main", "test"}
 
 // Write makes the project's folder with all files, or leaves nothing behind. Errors about the options wrap ErrOptions.
 func Write(o Options) (name string, err error) {
@@ -110,6 +114,9 @@ func Write(o Options) (name string, err error) {
 			}
 			return err
 		}))
+		for _, path := range shared {
+			put("rtl/lmmc/"+filepath.Base(path), string(try.Get(rtl.FS.ReadFile(path))))
+		}
 		put("go.mod", mod)
 		put("go.sum", sum)
 		if err := os.Remove(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder

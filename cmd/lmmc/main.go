@@ -72,7 +72,7 @@ type contents struct {
 
 // allFigures are those of the NI and of boards, in the order of the table.
 func allFigures() []figures.Figure {
-	return slices.Concat(figures.Modules(), boardfigures.Synthesis, boardfigures.Link, figures.Systems(), boardfigures.USB)
+	return slices.Concat(figures.Modules(), boardfigures.Synthesis, boardfigures.Link, figures.Systems(), boardfigures.USB, newFigures)
 }
 
 func main() {

@@ -60,6 +60,8 @@ func shim(d *Design, ports []Port, class, code string) string {
 	const body = "Vmodel___024root___eval(&(vlSymsp->TOP))"
 	if !d.Trace && strings.Contains(class, body) {
 		b.WriteString("#define LM_EVAL(top) Vmodel___024root___eval(&(top.vlSymsp->TOP))\n")
+	} else if strings.Contains(class, body) && strings.Contains(class, "vlSymsp->__Vm_activity = true;") {
+		b.WriteString("#define LM_EVAL(top) (top.vlSymsp->__Vm_activity = true, Vmodel___024root___eval(&(top.vlSymsp->TOP)))\n")
 	} else {
 		b.WriteString("#define LM_EVAL(top) top.eval_step()\n")
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"embed"
+	"time"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench"
@@ -41,7 +42,12 @@ func coroutineRate(ctx context.Context, cycles uint64) (perSecond float64) {
 			c.Rising(clk)
 		}
 	})
-	perSecond = best(b, cycles)
+	for part := range uint64(parts) {
+		n := cycles*(part+1)/parts - cycles*part/parts
+		start := time.Now()
+		try.OK(b.Step(n))
+		perSecond = max(perSecond, float64(n)/time.Since(start).Seconds())
+	}
 	if *p.Count != want {
 		try.Failf("bench: the counter is at %d, not at %d", *p.Count, want)
 	}

@@ -58,7 +58,7 @@ func steps(measure func(context.Context) Measurement) func(context.Context) (Mea
 
 // Modules are the figures of the network interface and its simulation, in the order in which they are measured.
 func Modules() []Figure {
-	return slices.Concat(wireFigures, trunkFigures, idleFigures, hopFigures, faultFigures, speedFigures, mutantFigures)
+	return slices.Concat(wireFigures, trunkFigures, idleFigures, hopFigures, faultFigures, speedFigures, busFigures, mutantFigures)
 }
 
 // Systems are those of an NI with its driver and tools, in the order in which they are measured.

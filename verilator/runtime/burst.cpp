@@ -4,7 +4,7 @@
 // Lays the lanes out; leaves none when something does not fit into one.
 void Model::plan_burst() {
     lanes.clear();
-    if (!silent || !design.burst || !clocks[0].attached || !clocks[0].watches.empty()) return;
+    if (!silent || recorder || !design.burst || !clocks[0].attached || !clocks[0].watches.empty()) return;
     Clock& c = clocks[0];
     lanes.resize(c.sources.size() + c.sinks.size() + c.outs.size() + c.ins.size());
     lm_lane* l = lanes.data();

@@ -54,7 +54,7 @@ void Model::enter() {
 void Model::refresh() {
     cycles = counts;
     for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.watches.empty() && c.outs.empty() && c.ins.empty());
-    single = clocks.size() == 1 && !tracing && !recorder;
+    single = clocks.size() == 1 && !tracing;
     silent = single && clocks[0].port == design.silent_clock;
     plan_burst();
     step = plain() ? step_plain_entry : step_entry;
@@ -102,6 +102,7 @@ inline void Model::rise() {
     *c.at = 1;
     ++counts[0];
     if (design.eval(top)) host.stop = LM_DEAD;
+    if (recorder) silent ? recorder->rose(now, c.port) : recorder->note(now);
     dirty = c.attached;
     if (dirty) c.drive(now);
     prepared = true; // before a falling edge there is nothing to do
@@ -109,6 +110,7 @@ inline void Model::rise() {
 
 inline void Model::fall() {
     Clock& c = clocks[0];
+    const uint64_t before = now;
     now = *time = c.next;
     next_edge = c.next += c.period - c.high;
     c.level = false;
@@ -117,6 +119,7 @@ inline void Model::fall() {
         design.fell(top);
     else if (design.eval(top))
         host.stop = LM_DEAD;
+    if (recorder) silent ? recorder->fell(before, now, c.port) : recorder->note(now);
     dirty = prepared = false;
 }
 

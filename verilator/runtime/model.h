@@ -100,7 +100,7 @@ private:
     bool dirty = true;
     bool fresh = true; // never evaluated: initial blocks have not run
     bool prepared = false;
-    bool single = false; // one clock, and nobody traces or records
+    bool single = false; // one clock, and nobody traces
     bool silent = false; // and its falling edge does nothing
     lm_burst burst{};
     std::vector<lm_lane> lanes; // empty when bursts are not for this model
@@ -118,7 +118,7 @@ private:
     void prepare_clocks();
     void rise();
     void fall();
-    bool plain() const { return single && !clocks[0].attached; }
+    bool plain() const { return single && !recorder && !clocks[0].attached; }
     bool blocked(const Clock&);
     bool full_now(uint64_t from, uint64_t until);
     int run_plain(uint64_t cycles);

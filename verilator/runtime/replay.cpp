@@ -111,8 +111,9 @@ int Model::replay(const uint8_t* bytes, size_t size, const uint8_t* text_bytes, 
         if (!want) break;
         if (design.eval(top)) host.stop = LM_DEAD;
         pending = true;
-        const uint32_t have = outputs.hash();
-        if (memcmp(want, &have, 4) && *differs_at == UINT64_MAX) *differs_at = now;
+        uint32_t was;
+        memcpy(&was, want, sizeof was);
+        if (was && was != outputs.hash() && *differs_at == UINT64_MAX) *differs_at = now;
     }
     if (pending) dump();
     *to = now;

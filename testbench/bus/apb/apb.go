@@ -115,23 +115,10 @@ func (m *Monitor) bytes() int { return m.prdata.Width() / 8 }
 
 func (m *Monitor) all() uint64 { return 1<<m.bytes() - 1 }
 
-func get(s *testbench.Signal, without uint64) uint64 {
-	if s == nil {
-		return without
-	}
-	return s.Get()
-}
-
-func set(s *testbench.Signal, v uint64) {
-	if s != nil {
-		s.Set(v)
-	}
-}
-
 // see looks at the bus before a rising edge.
 func (m *Monitor) see() {
 	m.ended = nil
-	n := wires{m.psel.Is(), m.penable.Is(), m.pwrite.Is(), m.paddr.Get(), m.pwdata.Get(), get(m.pstrb, m.all()), get(m.pready, 1)}
+	n := wires{m.psel.Is(), m.penable.Is(), m.pwrite.Is(), m.paddr.Get(), m.pwdata.Get(), bus.Get(m.pstrb, m.all()), bus.Get(m.pready, 1)}
 	was := m.was
 	m.was = n
 	if m.InReset() {
@@ -170,7 +157,7 @@ func (m *Monitor) finish(n *wires) {
 	if !n.write {
 		a.Data, a.Mask, kind = m.prdata.Get(), m.all(), 0
 	}
-	if get(m.pslverr, 0) != 0 {
+	if bus.Get(m.pslverr, 0) != 0 {
 		a.Err, end = ErrSlave, 1
 	}
 	m.kind.Sample(kind)

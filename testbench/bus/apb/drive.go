@@ -77,9 +77,9 @@ func (r *Requester) drive() {
 	r.open = true
 	r.psel.Set(1)
 	r.paddr.Set(a.Addr)
-	r.pwrite.Set(map[bool]uint64{true: 1}[a.Write])
+	r.pwrite.Set(bus.Bit(a.Write))
 	r.pwdata.Set(a.Data)
-	set(r.pstrb, mask)
+	bus.Set(r.pstrb, mask)
 }
 
 // Completer answers a design that is a requester. It answers an access that the target refuses with PSLVERR. Throttled, it makes it wait.
@@ -96,20 +96,20 @@ func NewCompleter(b *testbench.Bench, prefix string, c Config, t bus.Target) (*C
 		return nil, err
 	}
 	s := &Completer{Monitor: m, Stall: m.Stalls(), target: t}
-	set(m.pready, 0)
+	bus.Set(m.pready, 0)
 	m.Run(m.see, s.drive)
 	return s, nil
 }
 
 // drive looks at what the design has driven with the edge, so that an access without waits is answered in its first ACCESS cycle.
 func (s *Completer) drive() {
-	set(s.pready, 0)
-	set(s.pslverr, 0)
+	bus.Set(s.pready, 0)
+	bus.Set(s.pslverr, 0)
 	if s.InReset() || !s.psel.Is() || !s.penable.Is() || s.pready != nil && s.Stall.Now() {
 		return
 	}
-	set(s.pready, 1)
-	a := bus.Access{Write: s.pwrite.Is(), Data: s.pwdata.Get(), Mask: get(s.pstrb, s.all())}
+	bus.Set(s.pready, 1)
+	a := bus.Access{Write: s.pwrite.Is(), Data: s.pwdata.Get(), Mask: bus.Get(s.pstrb, s.all())}
 	if a.Write && a.Mask == 0 {
 		return
 	}

@@ -137,30 +137,10 @@ func (m *monitor) Words() uint64 { return m.words }
 // Coverage counts transfers, their lengths and waits.
 func (m *monitor) Coverage() *testbench.Coverage { return &m.coverage }
 
-func get(s *testbench.Signal, without uint64) uint64 {
-	if s == nil {
-		return without
-	}
-	return s.Get()
-}
-
-func set(s *testbench.Signal, v uint64) {
-	if s != nil {
-		s.Set(v)
-	}
-}
-
-func truth(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // see looks at the interface before a rising edge.
 func (m *monitor) see() {
-	n := now{read: m.read.Is(), write: m.write.Is(), wait: get(m.wait, 0) != 0, address: m.address.Get(), data: m.wdata.Get(), mask: get(m.mask, 1<<m.bytes()-1),
-		count: get(m.count, 1), got: m.rdata.Get(), valid: get(m.valid, 0) != 0}
+	n := now{read: m.read.Is(), write: m.write.Is(), wait: bus.Get(m.wait, 0) != 0, address: m.address.Get(), data: m.wdata.Get(), mask: bus.Get(m.mask, 1<<m.bytes()-1),
+		count: bus.Get(m.count, 1), got: m.rdata.Get(), valid: bus.Get(m.valid, 0) != 0}
 	was := m.was
 	m.is, m.was, m.taken = n, n, false
 	if m.InReset() {
@@ -194,7 +174,7 @@ func (m *monitor) take(n *now) {
 		m.words++
 		return
 	}
-	m.kind.Sample(int64(truth(n.write)))
+	m.kind.Sample(int64(bus.Bit(n.write)))
 	m.length.Sample(int64(n.count))
 	switch {
 	case n.write:

@@ -63,7 +63,7 @@ func (h *Host) collect() {
 		return
 	}
 	t.Words[t.came] = h.is.got
-	if get(h.response, 0) != 0 {
+	if bus.Get(h.response, 0) != 0 {
 		t.Err = ErrResponse
 	}
 	if t.came++; t.came == t.count {
@@ -112,7 +112,7 @@ func (h *Host) drive() {
 	t := h.queue[0]
 	h.asks = true
 	h.address.Set(t.Addr / h.unit())
-	set(h.count, uint64(t.count))
+	bus.Set(h.count, uint64(t.count))
 	mask := uint64(1)<<h.bytes() - 1
 	if t.Write {
 		h.wdata.Set(t.Words[t.asked])
@@ -120,9 +120,9 @@ func (h *Host) drive() {
 			mask = t.Masks[t.asked]
 		}
 	}
-	set(h.mask, mask)
-	h.read.Set(truth(!t.Write))
-	h.write.Set(truth(t.Write))
+	bus.Set(h.mask, mask)
+	h.read.Set(bus.Bit(!t.Write))
+	h.write.Set(bus.Bit(t.Write))
 }
 
 // Agent answers a design that is a host. Throttled, it holds up requests and the words of reads.
@@ -141,8 +141,8 @@ func NewAgent(b *testbench.Bench, prefix string, c Config, t bus.Target) (*Agent
 		return nil, err
 	}
 	a := &Agent{monitor: m, Stall: m.Stalls(), target: t}
-	set(m.wait, 1)
-	set(m.valid, 0)
+	bus.Set(m.wait, 1)
+	bus.Set(m.valid, 0)
 	m.Run(a.look, a.drive)
 	return a, nil
 }
@@ -173,8 +173,8 @@ func (a *Agent) look() {
 }
 
 func (a *Agent) drive() {
-	set(a.valid, 0)
-	set(a.wait, truth(a.InReset() || a.Stall.Now() || len(a.queue) > 64))
+	bus.Set(a.valid, 0)
+	bus.Set(a.wait, bus.Bit(a.InReset() || a.Stall.Now() || len(a.queue) > 64))
 	switch {
 	case a.InReset():
 		a.queue = nil
@@ -191,7 +191,7 @@ func (a *Agent) put(address uint64) {
 	r := bus.Access{}
 	err := r.Perform(a.target, address, a.bytes())
 	a.rdata.Set(r.Data)
-	set(a.response, 2*truth(err != nil))
+	bus.Set(a.response, 2*bus.Bit(err != nil))
 	if err != nil && a.response == nil {
 		a.Bench.Errorf("%s: %v, and the interface has no response to say so", a, err)
 	}

@@ -83,7 +83,7 @@ func (s *stream) bytes() int { return s.data.Width() / 8 }
 
 // see looks at the stream before a rising edge.
 func (s *stream) see() {
-	ready := get(s.ready, 1) != 0
+	ready := bus.Get(s.ready, 1) != 0
 	s.readies = append(s.readies, ready)
 	s.may = s.readies[0]
 	s.readies = s.readies[1:]
@@ -93,9 +93,9 @@ func (s *stream) see() {
 		clear(s.readies)
 		return
 	}
-	s.stall.Sample(int64(truth(ready)))
+	s.stall.Sample(int64(bus.Bit(ready)))
 	valid := s.valid.Is()
-	is := [6]uint64{s.data.Get(), s.sop.Get(), s.eop.Get(), get(s.empty, 0), get(s.channel, 0), get(s.error, 0)}
+	is := [6]uint64{s.data.Get(), s.sop.Get(), s.eop.Get(), bus.Get(s.empty, 0), bus.Get(s.channel, 0), bus.Get(s.error, 0)}
 	if s.held && (!valid || is != s.was) {
 		s.Violate(RuleReady, "data changed, or valid fell, before ready: %#x, before %#x", is, s.was)
 	}
@@ -111,7 +111,7 @@ func (s *stream) see() {
 }
 
 func (s *stream) packet() {
-	empty := get(s.empty, 0)
+	empty := bus.Get(s.empty, 0)
 	switch sop := s.sop.Is(); {
 	case sop && s.inside:
 		s.Violate(RulePacket, "startofpacket within a packet")
@@ -196,11 +196,11 @@ func (s *Source) drive() {
 	s.asks = true
 	s.valid.Set(1)
 	s.data.Set(word)
-	s.sop.Set(truth(s.at == 0))
-	s.eop.Set(truth(n == len(rest)))
-	set(s.empty, uint64(s.bytes()-n))
-	set(s.channel, p.Channel)
-	set(s.error, p.Error)
+	s.sop.Set(bus.Bit(s.at == 0))
+	s.eop.Set(bus.Bit(n == len(rest)))
+	bus.Set(s.empty, uint64(s.bytes()-n))
+	bus.Set(s.channel, p.Channel)
+	bus.Set(s.error, p.Error)
 }
 
 // Sink collects a stream of the design. Throttled, it is not ready.
@@ -218,8 +218,8 @@ func NewSink(b *testbench.Bench, prefix string, c StreamConfig) (*Sink, error) {
 		return nil, err
 	}
 	s := &Sink{stream: w, Stall: w.Stalls()}
-	set(s.ready, 0)
-	s.Run(s.take, func() { set(s.ready, truth(!s.InReset() && !s.Stall.Now())) })
+	bus.Set(s.ready, 0)
+	s.Run(s.take, func() { bus.Set(s.ready, bus.Bit(!s.InReset() && !s.Stall.Now())) })
 	return s, nil
 }
 
@@ -238,16 +238,16 @@ func (s *Sink) take() {
 		s.now = Packet{}
 	case s.moved:
 		if s.sop.Is() {
-			s.now = Packet{Channel: get(s.channel, 0)}
+			s.now = Packet{Channel: bus.Get(s.channel, 0)}
 		}
 		word, n := s.data.Get(), s.bytes()
 		if s.eop.Is() {
-			n -= min(n, int(get(s.empty, 0)))
+			n -= min(n, int(bus.Get(s.empty, 0)))
 		}
 		for i := range n {
 			s.now.Data = append(s.now.Data, byte(word>>(8*(s.bytes()-1-i))))
 		}
-		s.now.Error |= get(s.error, 0)
+		s.now.Error |= bus.Get(s.error, 0)
 		if s.eop.Is() {
 			s.packets, s.now = append(s.packets, s.now), Packet{}
 		}

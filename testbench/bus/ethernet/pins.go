@@ -32,9 +32,9 @@ func (g *gmii) find(p *bus.Port, d verilator.Direction) error {
 
 func (g *gmii) set(x octet) {
 	g.data.Set(uint64(x.value))
-	g.valid.Set(truth(x.valid))
+	g.valid.Set(bus.Bit(x.valid))
 	if g.error != nil {
-		g.error.Set(truth(x.error))
+		g.error.Set(bus.Bit(x.error))
 	}
 }
 
@@ -104,10 +104,10 @@ func (r *rgmii) send(s *Source) {
 			x := s.next(1)
 			c.Falling(s.Clock)
 			r.data.Set(uint64(x.value))
-			r.ctl.Set(truth(x.valid))
+			r.ctl.Set(bus.Bit(x.valid))
 			c.Rising(s.Clock)
 			r.data.Set(uint64(x.value >> 4))
-			r.ctl.Set(truth(x.valid != x.error))
+			r.ctl.Set(bus.Bit(x.valid != x.error))
 		}
 	})
 }
@@ -224,11 +224,4 @@ func (x *xgmii) lane(s *Sink, lane int, v byte, control bool) {
 	default:
 		s.take(octet{v, true, false})
 	}
-}
-
-func truth(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -27,7 +27,7 @@ func NewMaster(b *testbench.Bench, prefix string, c Config) (*Master, error) {
 	}
 	m.ended = m.answer
 	m.cyc.Set(0)
-	set(m.stb, 0)
+	bus.Set(m.stb, 0)
 	m.Run(m.see, m.drive)
 	return m, nil
 }
@@ -65,7 +65,7 @@ func (m *Master) drive() {
 		}
 		m.sent, m.asks = nil, false
 		m.cyc.Set(0)
-		set(m.stb, 0)
+		bus.Set(m.stb, 0)
 		return
 	}
 	m.asks = m.asks && !m.taken
@@ -74,10 +74,10 @@ func (m *Master) drive() {
 		m.sent, m.queue = append(m.sent, m.queue[0]), m.queue[1:]
 		m.asks = true
 	}
-	set(m.stb, truth(m.asks))
+	bus.Set(m.stb, bus.Bit(m.asks))
 	switch {
 	case m.stb == nil:
-		m.cyc.Set(truth(m.asks))
+		m.cyc.Set(bus.Bit(m.asks))
 	case len(m.sent) > 0:
 		m.cyc.Set(1)
 	case len(m.queue) == 0:
@@ -91,10 +91,10 @@ func (m *Master) ask(p *bus.Pending) {
 	if mask == 0 {
 		mask = 1<<m.bytes() - 1
 	}
-	set(m.we, truth(p.Write))
-	set(m.adr, p.Addr/m.config.unit(m.bytes()))
-	set(m.sel, mask)
+	bus.Set(m.we, bus.Bit(p.Write))
+	bus.Set(m.adr, p.Addr/m.config.unit(m.bytes()))
+	bus.Set(m.sel, mask)
 	if p.Write {
-		set(m.datM, p.Data)
+		bus.Set(m.datM, p.Data)
 	}
 }

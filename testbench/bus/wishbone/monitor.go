@@ -110,14 +110,14 @@ func (m *Monitor) Coverage() *testbench.Coverage { return &m.coverage }
 func (m *Monitor) see() {
 	m.taken = false
 	n := now{
-		cyc: m.cyc.Is(), we: get(m.we, 0) != 0, adr: get(m.adr, 0), dat: get(m.datM, 0), sel: get(m.sel, 1<<m.bytes()-1),
-		ack: m.ack.Is(), err: get(m.signals.err, 0) != 0, rty: get(m.rty, 0) != 0, stall: get(m.stall, 0) != 0,
+		cyc: m.cyc.Is(), we: bus.Get(m.we, 0) != 0, adr: bus.Get(m.adr, 0), dat: bus.Get(m.datM, 0), sel: bus.Get(m.sel, 1<<m.bytes()-1),
+		ack: m.ack.Is(), err: bus.Get(m.signals.err, 0) != 0, rty: bus.Get(m.rty, 0) != 0, stall: bus.Get(m.stall, 0) != 0,
 	}
-	n.stb = get(m.stb, truth(n.cyc)) != 0
+	n.stb = bus.Get(m.stb, bus.Bit(n.cyc)) != 0
 	m.is = n
 	if m.InReset() {
 		if m.inReset++; m.inReset > 1 && (n.cyc || n.stb) {
-			m.Violate(RuleReset, "CYC is %d and STB is %d in reset, want 0", truth(n.cyc), truth(n.stb))
+			m.Violate(RuleReset, "CYC is %d and STB is %d in reset, want 0", bus.Bit(n.cyc), bus.Bit(n.stb))
 		}
 		m.was, m.open, m.waits = now{}, nil, 0
 		return
@@ -151,13 +151,13 @@ func (m *Monitor) checkMaster(n *now) {
 	case n.stb && !n.cyc:
 		m.Violate(RuleCycle, "STB without CYC")
 	case m.was.cyc && !n.cyc && (waited || len(m.open) > 0):
-		m.Violate(RuleCycle, "CYC fell while %d accesses had no answer", len(m.open)+int(truth(waited && !m.config.Pipelined)))
+		m.Violate(RuleCycle, "CYC fell while %d accesses had no answer", len(m.open)+int(bus.Bit(waited && !m.config.Pipelined)))
 		m.open = nil
 	case waited && !n.stb:
 		m.Violate(rule, "STB fell before the slave took the request")
 	case waited && (n.adr != m.was.adr || n.we != m.was.we || n.sel != m.was.sel || n.we && n.dat != m.was.dat):
-		m.Violate(RuleQualify, "the request changed while it waited: ADR %#x, WE %d, SEL %#x, DAT %#x, before %#x, %d, %#x, %#x", n.adr, truth(n.we), n.sel, n.dat,
-			m.was.adr, truth(m.was.we), m.was.sel, m.was.dat)
+		m.Violate(RuleQualify, "the request changed while it waited: ADR %#x, WE %d, SEL %#x, DAT %#x, before %#x, %d, %#x, %#x", n.adr, bus.Bit(n.we), n.sel, n.dat,
+			m.was.adr, bus.Bit(m.was.we), m.was.sel, m.was.dat)
 	}
 }
 
@@ -165,8 +165,8 @@ func (m *Monitor) checkSlave(n *now) {
 	if !n.answered() {
 		return
 	}
-	if ends := truth(n.ack) + truth(n.err) + truth(n.rty); ends > 1 {
-		m.Violate(RuleOneEnd, "ACK is %d, ERR is %d and RTY is %d", truth(n.ack), truth(n.err), truth(n.rty))
+	if ends := bus.Bit(n.ack) + bus.Bit(n.err) + bus.Bit(n.rty); ends > 1 {
+		m.Violate(RuleOneEnd, "ACK is %d, ERR is %d and RTY is %d", bus.Bit(n.ack), bus.Bit(n.err), bus.Bit(n.rty))
 	}
 	if !n.cyc {
 		m.Violate(RuleNoCycle, "the slave answers while CYC is 0")
@@ -179,7 +179,7 @@ func (m *Monitor) checkSlave(n *now) {
 	a := m.open[0]
 	m.open = m.open[1:]
 	if !a.Write {
-		a.Data = get(m.datS, 0)
+		a.Data = bus.Get(m.datS, 0)
 	}
 	a.Edge = m.Clock.Cycles() + 1
 	switch {
@@ -203,7 +203,7 @@ func (m *Monitor) checkSlave(n *now) {
 }
 
 func (m *Monitor) sample(a *bus.Access) {
-	m.kind.Sample(int64(truth(a.Write)))
+	m.kind.Sample(int64(bus.Bit(a.Write)))
 	m.both.SampleCross()
 	switch a.Mask {
 	case 1<<m.bytes() - 1:

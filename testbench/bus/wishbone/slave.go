@@ -29,13 +29,13 @@ func NewSlave(b *testbench.Bench, prefix string, c Config, t bus.Target) (*Slave
 
 func (s *Slave) silent() {
 	s.ack.Set(0)
-	set(s.signals.err, 0)
-	set(s.rty, 0)
+	bus.Set(s.signals.err, 0)
+	bus.Set(s.rty, 0)
 }
 
 func (s *Slave) drive() {
 	s.silent()
-	set(s.stall, truth(s.Stall.Now() || len(s.open) >= mostOpen-1))
+	bus.Set(s.stall, bus.Bit(s.Stall.Now() || len(s.open) >= mostOpen-1))
 	if s.InReset() || s.Stall.Now() {
 		return
 	}
@@ -59,7 +59,7 @@ func (s *Slave) drive() {
 	case err == nil:
 		s.ack.Set(1)
 		if !a.Write {
-			set(s.datS, a.Data)
+			bus.Set(s.datS, a.Data)
 		}
 	case s.signals.err == nil:
 		s.Bench.Errorf("%s: %v, and the bus has no ERR to say so", s, err)

@@ -94,24 +94,3 @@ func (s *signals) bytes() int {
 	}
 	return s.datM.Width() / 8
 }
-
-// get is the value of a signal, or what it is as long as there is none.
-func get(s *testbench.Signal, without uint64) uint64 {
-	if s == nil {
-		return without
-	}
-	return s.Get()
-}
-
-func set(s *testbench.Signal, v uint64) {
-	if s != nil {
-		s.Set(v)
-	}
-}
-
-func truth(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -51,6 +51,7 @@ func buildLibrary(ctx context.Context, d Design) *Library {
 type built struct {
 	Ports    []Port // those of the top module, signals inside, and the parts of forceable ones, which have no names
 	Tops     int
+	Root     string // the path of the design among Verilator's scopes: Top, or with a wrapper around it the instance
 	Scopes   []Scope
 	Warnings []Diagnostic
 }
@@ -76,11 +77,21 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 	}
 	out, err := command(ctx, root, s.tools.verilator, args...)
 	try.OK(toolError(ctx, d.Top, out, err))
+	bare := d
+	if w := d.wrapped(dir); w != nil {
+		args = append([]string{"--Mdir", dir}, w.buildArguments()...)
+		if inside != nil {
+			args = append(args, filepath.Join(dir, publicFile))
+		}
+		d = w
+		out, err = command(ctx, root, s.tools.verilator, args...)
+		try.OK(toolError(ctx, d.Top, out, err))
+	}
 	files := s.filesRead(d, dir)
 	warnings := parseDiagnostics(out)
 	object = s.objectName(d, dir, warnings)
 	if !exists(s.cache.path(object)) {
-		s.compileModel(ctx, d, dir, root, inside, warnings)
+		s.compileModel(ctx, bare, d, dir, root, inside, warnings)
 		try.OK(s.publish(dir, object))
 		s.cache.prune()
 	}
@@ -129,12 +140,15 @@ func (s *support) publish(dir, object string) error {
 const singleUnit = 600_000
 
 // compileModel turns what Verilator generated in dir into dir/out.
-func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, inside *chosen, warnings []Diagnostic) {
-	b := built{Ports: s.ports(ctx, d, dir, root), Warnings: warnings}
+func (s *support) compileModel(ctx context.Context, bare, d *Design, dir, root string, inside *chosen, warnings []Diagnostic) {
+	b := built{Ports: s.ports(ctx, d, dir, root), Root: d.Top, Warnings: warnings}
+	if d != bare {
+		b.Ports, b.Root = append(b.Ports, padEnables(bare, dir, b.Ports)...), d.Top+"."+bare.Top
+	}
 	b.Tops = len(b.Ports)
 	if inside != nil {
 		b.Scopes = inside.scopes
-		b.Ports = append(b.Ports, d.findPublic(dir, inside)...)
+		b.Ports = append(b.Ports, d.findPublic(dir, b.Root, inside)...)
 		b.Ports = append(b.Ports, forceStorage(b.Ports)...)
 		d.follow(dir, b.Ports)
 		for i := range b.Ports[:b.Tops] {

@@ -22,6 +22,7 @@ type Library struct {
 	byName   map[string]int
 	tops     int // how many of ports are those of the top module
 	scopes   []Scope
+	root     string // among Verilator's scopes
 	warnings []Diagnostic
 	files    []string
 	table    *C.lm_design
@@ -101,7 +102,7 @@ func load(enginePath, dir string, d Design) *Library {
 	try.Wrap(err, "verilator: damaged cache")
 	var b built
 	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
-	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: b.Root, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	hidden := l.tops + len(l.Signals()) // parts of forceable signals stand at the end
 	for i := range l.ports {

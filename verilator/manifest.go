@@ -91,8 +91,8 @@ func (s *support) filesRead(d *Design, dir string) map[string]string {
 		if strings.HasPrefix(name, s.tools.verilator) {
 			continue // the program itself, which the key covers
 		}
-		if name == filepath.Join(dir, publicFile) {
-			continue
+		if filepath.Dir(name) == dir {
+			continue // what we have written
 		}
 		data, err := d.read(name)
 		try.Wrap(err, "verilator: file vanished while %s was built", d.Top)

@@ -17,9 +17,10 @@ const (
 	Out
 	// Inside is the direction of what is no port but a signal inside the design, which Design.Public names.
 	Inside
+	inout // of a bare design; models have a wrapper around it
 )
 
-func (d Direction) String() string { return [...]string{"input", "output", "signal"}[d] }
+func (d Direction) String() string { return [...]string{"input", "output", "signal", "inout"}[d] }
 
 // Port is a port of the top module, or a signal inside the design.
 type Port struct {
@@ -96,11 +97,7 @@ func (d *Design) parsePorts(header string) ([]Port, error) {
 		p := Port{index: len(ports), Elems: 1}
 		if m := portMacro.FindStringSubmatch(line); m != nil {
 			p.cppRef = m[2]
-			if m[1] == "INOUT" {
-				return nil, fmt.Errorf("%w: design %s: port %s is an inout, and a simulation of two states has no high impedance: %s", ErrPort,
-					d.Top, p.name(), wrap)
-			}
-			p.Direction = map[string]Direction{"IN": In, "OUT": Out}[m[1]]
+			p.Direction = map[string]Direction{"IN": In, "OUT": Out, "INOUT": inout}[m[1]]
 			p.setShape(m[3], m[4], m[5])
 		} else if m := portMember.FindStringSubmatch(line); m != nil {
 			p.cppRef, p.Width, p.Real = m[2], 64, true

@@ -69,7 +69,6 @@ func TestPortsThatCannotBeBound(t *testing.T) {
 	for name, c := range map[string]struct{ port, want string }{
 		"string":     {"output string s", "port s is of type std::string"},
 		"real array": {"output real r [2]", "port r is of type VlUnpacked<double, 2>"},
-		"inout":      {"inout [3:0] pad", "port pad is an inout"},
 	} {
 		_, err := verilator.Build(context.Background(), inline("odd", "module odd (input clk, "+c.port+");\nendmodule\n"))
 		check.Fails(t, name, err, verilator.ErrPort, c.want, "wrapper")

@@ -173,7 +173,7 @@ var (
 )
 
 // findPublic finds chosen signals in the code that Verilator generated in dir.
-func (d *Design) findPublic(dir string, c *chosen) []Port {
+func (d *Design) findPublic(dir, root string, c *chosen) []Port {
 	read := func(pattern string) (text string) {
 		for _, name := range try.Get(filepath.Glob(filepath.Join(dir, pattern))) {
 			text += string(try.Get(os.ReadFile(name)))
@@ -192,7 +192,7 @@ func (d *Design) findPublic(dir string, c *chosen) []Port {
 	var found []Port
 	for _, m := range scopeMember.FindAllStringSubmatch(code, -1) {
 		path, known := paths[m[1]]
-		path, _ = strings.CutPrefix(path, d.Top)
+		path, _ = strings.CutPrefix(path, root)
 		path, _ = strings.CutPrefix(path, ".")
 		name := Scope{Path: path}.path(strings.Trim(m[2], `\ `))
 		object, member, _ := strings.Cut(m[3], ".")

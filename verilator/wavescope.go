@@ -34,7 +34,7 @@ func (m *Model) chooseWaves(waves []string) error {
 			return err
 		}
 		for _, path := range paths {
-			name := C.CString(strings.ReplaceAll(strings.TrimSuffix(m.lib.design.Top+"."+path, "."), ".", " "))
+			name := C.CString(strings.ReplaceAll(strings.TrimSuffix(m.lib.root+"."+path, "."), ".", " "))
 			C.lm_trace_scope(m.lib.engine, m.c, C.int(levels), name)
 			C.free(unsafe.Pointer(name))
 		}

@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -102,7 +103,7 @@ func load(enginePath, dir string, d Design) *Library {
 	try.Wrap(err, "verilator: damaged cache")
 	var b built
 	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
-	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: b.Root, warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: cmp.Or(b.Root, d.Top), warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	hidden := l.tops + len(l.Signals()) // parts of forceable signals stand at the end
 	for i := range l.ports {

@@ -50,10 +50,10 @@ func (p *ports) Write(c *testbench.Task, address, data uint64) error {
 const base = 0x1000
 
 // open opens the design with its device, which reports nothing to the bench.
-func open(t testing.TB, bug int) (*testbench.Bench, *ports, *regs.Device) {
+func open(t testing.TB, bug int, public ...string) (*testbench.Bench, *ports, *regs.Device) {
 	t.Helper()
 	block := check.Must(regs.Read("testdata/every.toml"))(t)
-	b := check.Must(testbench.Open(t.Context(), verilator.Design{Top: "every", Sources: []string{"testdata/every.v"},
+	b := check.Must(testbench.Open(t.Context(), verilator.Design{Top: "every", Sources: []string{"testdata/every.v"}, Public: public,
 		Params: map[string]string{"BUG": fmt.Sprint(bug)}}, testbench.Config{Wave: testbench.WaveNever}))(t)
 	t.Cleanup(func() { b.Close() })
 	p := new(ports)
@@ -141,6 +141,35 @@ func TestBadNamesAndValuesAreRefused(t *testing.T) {
 	check.Fails(t, "bus", run(t, b, func(c *testbench.Task) error { _, err := far.Read(c, "id"); return err }), nil, "every.id at 0x10: read: no answer")
 	_, err := d.Peek("id")
 	check.Fails(t, "no back door", err, nil, "give its name in the design as inside")
+}
+
+func TestTheBackDoorGoesPastTheBus(t *testing.T) {
+	b, _, d := open(t, 0, "enable", "mode", "key", "flags", "table_words")
+	check.Fatal(t, run(t, b, func(c *testbench.Task) error {
+		if err := errors.Join(d.Poke("ctrl.mode", 3), d.Poke("flags", 0x01020304), d.Poke("flags.w1s", 0x77), d.Poke("table[2]", 0xabcd)); err != nil {
+			return err
+		}
+		for name, want := range map[string]uint64{"ctrl.mode": 3, "flags": 0x01027704, "table[2]": 0xabcd, "table[1]": 0} {
+			if got, err := d.Read(c, name); got != want || err != nil {
+				return fmt.Errorf("%s is %#x by the bus, want %#x: %w", name, got, want, err)
+			}
+			if got, err := d.Peek(name); got != want || err != nil {
+				return fmt.Errorf("%s is %#x by the back door, want %#x: %w", name, got, want, err)
+			}
+		}
+		if err := d.Write(c, "ctrl.key", 0x5a); err != nil { // no read shows it
+			return err
+		}
+		if got, err := d.Peek("ctrl.key"); got != 0x5a || err != nil {
+			return fmt.Errorf("key is %#x: %w", got, err)
+		}
+		if err := d.Bash(c, b.Rand("bash"), 200, "pending"); err != nil {
+			return err
+		}
+		return d.Check()
+	}))
+	check.Fatal(t, b.Model().Poke("table_words[3]", 0x1234567))
+	check.Fails(t, "Check", d.Check(), nil, "regs: every.table[3].table is 0x1234567 in the design, predicted ")
 }
 
 func TestInterruptsAreWaitedForAndCleared(t *testing.T) {

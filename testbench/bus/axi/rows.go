@@ -24,6 +24,7 @@ func (l *layout) addressed(c *channel, write bool, edge uint64) *Transaction {
 		Region: c.value(region), User: c.value(user), Begin: edge}
 	if l.lite {
 		t.Size, t.Burst = l.size, Incr
+		t.Addr &^= 1<<l.size - 1 // strobes say which bytes count
 	}
 	return t
 }

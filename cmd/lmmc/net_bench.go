@@ -31,7 +31,8 @@ func netBenchCommand() *cli.Command {
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
 			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
 			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM; net bench barriers,\n" +
-			"as many barriers as --samples says, by each algorithm on 2 to 32 nodes, beside LogP's prediction and the paper on MCD;\n" +
+			"as many barriers as --samples says, by each algorithm on 2 to 32 nodes, beside LogP's prediction and the paper on MCD; with --scale by the\n" +
+			"routers, on networks of 2 nodes and more;\n" +
 			"net bench collectives, broadcasts and allreduces of 4 to 64 KB on 8 nodes, by each way that data can go;\n" +
 			"net bench sockets, sockets and messages beside the kernel's TCP over lmmc ip, by the same two network interfaces, in real time, beside the\n" +
 			"paper on sockets past the protocol stack. --samples is how often each has its turn. TCP takes root.\n\nPATTERN, where messages go, is one of" + patterns.String(),
@@ -44,6 +45,8 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "slots", Usage: "build switches that keep `N` packets for each input, a power of two", Value: 8},
 			&cli.IntFlag{Name: "sample", Usage: "take samples of `CLOCKS`", Value: 20_000},
 			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most, or measure N barriers", Value: 10},
+			&cli.BoolFlag{Name: "scale", Usage: "net bench barriers: measure barriers by the routers on stars, trees and hyper-crossbars, idle and saturated"},
+			&cli.IntFlag{Name: "nodes", Usage: "with --scale, take networks of up to `N` nodes; the greatest has 2,560", Value: 64},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
 			&cli.IntFlag{Name: "lanes", Usage: "give each cable, and each host's, `N` lanes, 1 to 8; with more than one, nodes are as wide as that at least (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},
@@ -60,6 +63,11 @@ func netBenchCommand() *cli.Command {
 func netBench(ctx *cli.Context) error {
 	if ctx.NArg() < 1 {
 		return usagef("net bench takes a topology file, or a topology and its size, as in net bench star 16; see lmmc net bench --help")
+	}
+	for _, flag := range []string{"scale", "nodes"} {
+		if ctx.IsSet(flag) && ctx.Args().First() != "barriers" {
+			return usagef("--%s: it is for net bench barriers", flag)
+		}
 	}
 	if ctx.NArg() == 1 && ctx.Args().First() == "hxb" {
 		return netBenchHXB(ctx)

@@ -65,8 +65,14 @@ func netLogP(ctx *cli.Context) error {
 func netBenchBarriers(ctx *cli.Context) error {
 	for _, flag := range []string{"pattern", "load", "page", "width", "slots", "sample", "size", "links", "lanes", "latency", "routing"} {
 		if ctx.IsSet(flag) {
-			return usagef("--%s: net bench barriers measures what the paper did; it takes --samples, --seed, --threads, --svg and --json", flag)
+			return usagef("--%s: net bench barriers measures what the paper did; it takes --scale, --nodes, --samples, --seed, --threads, --svg and --json", flag)
 		}
+	}
+	if ctx.Bool("scale") {
+		return netBenchWords(ctx)
+	}
+	if ctx.IsSet("nodes") {
+		return usagef("--nodes: net bench barriers takes it with --scale; without, it measures 2 to 32 nodes")
 	}
 	const most = 32
 	t := try.Get(barriers.Tree(most))

@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/topology"
@@ -27,19 +28,31 @@ type Words struct {
 // Saturating is a load that no network carries.
 const Saturating = 1.5
 
-// Networks are the names of the networks that MeasureWords has.
-func Networks() (names []string) {
+// Networks are the names of the networks with up to so many network interfaces that MeasureWords has.
+func Networks(most int) (names []string) {
 	for _, n := range networks {
-		names = append(names, n.name)
+		if n.topology().Count(topology.NI) <= most {
+			names = append(names, n.name)
+		}
 	}
 	return names
 }
 
-var networks = []struct {
+// network is one of Networks.
+type network struct {
 	name  string
 	shape string // "": two levels of switches of 16 ports
 	size  []int
-}{
+}
+
+func (n network) topology() *topology.Topology {
+	if n.shape == "" {
+		return TwoLevels(n.size[0])
+	}
+	return try.Get(topology.Generate(n.shape, n.size, 1))
+}
+
+var networks = []network{
 	{"star 2", "star", []int{2}},
 	{"star 4", "star", []int{4}},
 	{"star 8", "star", []int{8}},
@@ -90,17 +103,11 @@ func MeasureWords(ctx context.Context, network string, loads []float64, count in
 }
 
 func networkOf(name string) *topology.Topology {
-	for _, n := range networks {
-		switch {
-		case n.name != name:
-		case n.shape == "":
-			return TwoLevels(n.size[0])
-		default:
-			return try.Get(topology.Generate(n.shape, n.size, 1))
-		}
+	i := slices.IndexFunc(networks, func(n network) bool { return n.name == name })
+	if i < 0 {
+		try.Failf("barriers: there is no network %q: want one of %q", name, Networks(math.MaxInt))
 	}
-	try.Failf("barriers: there is no network %q: want one of %q", name, Networks())
-	return nil
+	return networks[i].topology()
 }
 
 // measure makes barriers, between which the hosts wait at random.

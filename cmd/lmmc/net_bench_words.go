@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
+)
+
+// netBenchWords measures barriers that routers carry out, on networks of 2 to 2,560 nodes.
+func netBenchWords(ctx *cli.Context) error {
+	for _, flag := range []string{"svg", "threads"} {
+		if ctx.IsSet(flag) {
+			return usagef("--%s: net bench barriers --scale takes --nodes, --samples, --seed and --json", flag)
+		}
+	}
+	names := barriers.Networks(ctx.Int("nodes"))
+	if len(names) == 0 || ctx.Int("samples") < 1 {
+		return usagef("--nodes %d, --samples %d: want networks of 2 nodes and more, and 1 barrier and more", ctx.Int("nodes"), ctx.Int("samples"))
+	}
+	progress := startTicker(ctx.App.ErrWriter, "compilation")
+	defer progress.stop()
+	var d []barriers.Words
+	for _, name := range names {
+		progress.set("%s", name)
+		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, ctx.Int("samples"), ctx.Uint64("seed")))...)
+	}
+	progress.stop()
+	return show(ctx, d, func(b *strings.Builder, d []barriers.Words) {
+		t := table{names: []string{"network", ">nodes", ">switches", "other traffic", ">median clocks", ">least", ">most", ">median µs"}}
+		for _, w := range d {
+			traffic := "none"
+			if w.Load > 0 {
+				traffic = "saturating"
+			}
+			t.add(w.Network, thousands(uint64(w.NIs)), fmt.Sprint(w.Switches), traffic, fmt.Sprint(w.Median), fmt.Sprint(w.Least), fmt.Sprint(w.Most), fmt.Sprintf("%.2f", float64(w.Median)/barriers.Clock))
+		}
+		t.write(b)
+		fmt.Fprintf(b, "\nFrom the last enter at a network interface to the last release at one, of %d barriers of all nodes, carried out by the routers in RTL; a µs is %g clocks.\n", ctx.Int("samples"), barriers.Clock)
+	})
+}

@@ -31,7 +31,7 @@ func netBenchCommand() *cli.Command {
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
 			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
 			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM; net bench barriers,\n" +
-			"as many barriers as --samples says, by each algorithm on 2 to 32 nodes, beside LogP's prediction and the paper on MCD; with --scale by the\n" +
+			"as many barriers as --samples says, by each algorithm and by hardware on 2 to 32 nodes, beside LogP's prediction and the paper on MCD; with --scale by the\n" +
 			"routers, on networks of 2 nodes and more;\n" +
 			"net bench collectives, broadcasts and allreduces of 4 to 64 KB on 8 nodes, by each way that data can go;\n" +
 			"net bench sockets, sockets and messages beside the kernel's TCP over lmmc ip, by the same two network interfaces, in real time, beside the\n" +

@@ -49,7 +49,7 @@ func netLogP(ctx *cli.Context) error {
 			nodes = append(nodes, node)
 		}
 		w := try.Get(barriers.Attach(ctx.Context, nodes))
-		return runBarriers(ctx, w, barriers.Document{Network: strings.Join(args, " ")}, len(nodes), "net-logp")
+		return runBarriers(ctx, w, barriers.Document{Network: strings.Join(args, " ")}, len(nodes), "net-logp", nil)
 	}
 	t := try.Get(topology.ReadFile(args[0]))
 	n := min(ctx.Int("nodes"), t.Count(topology.NI))
@@ -58,7 +58,7 @@ func netLogP(ctx *cli.Context) error {
 	}
 	w := try.Get(barriers.Open(ctx.Context, t, ctx.String("rung"), n, ctx.Uint64("seed"), ctx.Int("threads")))
 	defer try.Finally(w.Close)
-	return runBarriers(ctx, w, barriers.Document{Network: args[0], Rung: ctx.String("rung"), Seed: ctx.Uint64("seed")}, n, "net-logp")
+	return runBarriers(ctx, w, barriers.Document{Network: args[0], Rung: ctx.String("rung"), Seed: ctx.Uint64("seed")}, n, "net-logp", nil)
 }
 
 // netBenchBarriers measures barriers as the paper on MCD did.
@@ -78,21 +78,31 @@ func netBenchBarriers(ctx *cli.Context) error {
 	t := try.Get(barriers.Tree(most))
 	w := try.Get(barriers.Open(ctx.Context, t, cluster.RTL, most, ctx.Uint64("seed"), ctx.Int("threads")))
 	defer try.Finally(w.Close)
-	return runBarriers(ctx, w, barriers.Document{Network: "two levels of switches", Rung: cluster.RTL, Seed: ctx.Uint64("seed")}, most, "net-barriers")
+	hardware := func(d *barriers.Document, progress func(string)) {
+		progress("compilation for barriers by hardware")
+		h := try.Get(barriers.OpenHardware(ctx.Context, t, cluster.RTL, most, d.Seed, ctx.Int("threads")))
+		defer try.Finally(h.Close)
+		try.OK(h.RunHardware(ctx.Context, d, progress))
+	}
+	return runBarriers(ctx, w, barriers.Document{Network: "two levels of switches", Rung: cluster.RTL, Seed: ctx.Uint64("seed")}, most, "net-barriers", hardware)
 }
 
-// runBarriers measures on up to n nodes, and keeps what was found in a document that says of what.
-func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n int, name string) error {
+// runBarriers measures on up to n nodes, and keeps what was found in a document that says of what. More, if there is one, adds to it.
+func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n int, name string, more func(d *barriers.Document, progress func(string))) error {
 	var nodes []int
 	for size := 2; size < n; size *= 2 {
 		nodes = append(nodes, size)
 	}
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
-	d := try.Get(w.Run(ctx.Context, append(nodes, n), ctx.Int("samples"), func(what string) { progress.set("%s", what) }))
+	tell := func(what string) { progress.set("%s", what) }
+	d := try.Get(w.Run(ctx.Context, append(nodes, n), ctx.Int("samples"), tell))
+	d.Network, d.Rung, d.Seed = of.Network, of.Rung, of.Seed
+	if more != nil {
+		more(&d, tell)
+	}
 	progress.stop()
 	d.Stamp = try.Get(newStamp(ctx, "", "verilator"))
-	d.Network, d.Rung, d.Seed = of.Network, of.Rung, of.Seed
 	if path := ctx.String("svg"); path != "" {
 		try.OK(os.WriteFile(path, []byte(chart.File(720, d.Plots()...)), 0o666))
 	}
@@ -118,8 +128,11 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 		if p.Acknowledged {
 			name += ", acknowledged"
 		}
-		t.add(name, fmt.Sprint(p.Nodes), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), clocks(p.Predicted),
-			fmt.Sprintf("%.1f", 100*p.Error()), paper)
+		logp, off := "-", "-"
+		if p.Predicted != 0 {
+			logp, off = clocks(p.Predicted), fmt.Sprintf("%.1f", 100*p.Error())
+		}
+		t.add(name, fmt.Sprint(p.Nodes), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), logp, off, paper)
 	}
 	t.write(b)
 	micro := func(v float64) string { return fmt.Sprintf("%.2f", v/barriers.Clock) }

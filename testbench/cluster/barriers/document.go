@@ -83,6 +83,19 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 	return d, err
 }
 
+// RunHardware adds the barriers that a network's routers carry out, by those numbers of nodes and barriers of which the document is.
+func (w *Network) RunHardware(ctx context.Context, d *Document, progress func(string)) error {
+	for _, n := range d.Nodes {
+		progress(fmt.Sprintf("%s, %d nodes", collective.Hardware, n))
+		p, err := w.Measure(ctx, collective.Algorithm{Name: collective.Hardware}, n, d.Count, false, LogP{})
+		if err != nil {
+			return err
+		}
+		d.Points = append(d.Points, p)
+	}
+	return nil
+}
+
 // HalfTrip is what half a round trip of a message should take: that of its first packet, behind which the others flow.
 func (d *Document) HalfTrip(bytes int) float64 {
 	whole := min(bytes, d.Packet)
@@ -107,34 +120,42 @@ func (d *Document) Plots() (plots []chart.Plot) {
 	number := func(v float64) string { return fmt.Sprintf("%g", v) }
 	nodes := chart.Axis{Label: "nodes", Min: 2, Max: max(32, float64(slices.Max(d.Nodes))), Log: true, Format: number}
 	nodes.Ticks = chart.Powers(2, nodes.Min, nodes.Max)
-	for _, a := range collective.Algorithms {
+	for _, name := range append(collective.Barriers(), collective.Hardware) {
 		mean, least, most := chart.Series{Name: "mean", Marks: true}, chart.Series{Name: "smallest", Marks: true}, chart.Series{Name: "largest", Marks: true}
-		logp, high := chart.Series{Name: "LogP", Line: true}, 1.0
+		logp, low, high := chart.Series{Name: "LogP", Line: true}, 1.0, 1.0
 		for _, p := range d.Points {
-			if p.Algorithm != a.Name || p.Acknowledged {
+			if p.Algorithm != name || p.Acknowledged {
 				continue
 			}
 			add := func(s *chart.Series, clocks float64) {
 				s.Points = append(s.Points, chart.Point{X: float64(p.Nodes), Y: clocks / Clock})
 				high = max(high, clocks/Clock)
+				if clocks < Clock {
+					low = 0.1
+				}
 			}
 			add(&mean, p.Mean)
 			add(&least, p.Least)
 			add(&most, p.Most)
-			add(&logp, p.Predicted)
+			if p.Predicted != 0 {
+				add(&logp, p.Predicted)
+			}
 		}
 		if mean.Points == nil {
 			continue
 		}
-		plot := chart.Plot{Name: "barrier-" + a.Name, Title: "Barrier by messages, " + a.Name + ": " + d.Network}
-		plot.Series = []chart.Series{mean, least, most, logp}
+		plot := chart.Plot{Name: "barrier-" + name, Title: "Barrier by " + name + ": " + d.Network}
+		plot.Series = []chart.Series{mean, least, most}
+		if logp.Points != nil {
+			plot.Series = append(plot.Series, logp)
+		}
 		for _, p := range d.Papers {
-			if p.Algorithm == a.Name {
+			if p.Algorithm == name {
 				plot.Series = append(plot.Series, chart.Series{Name: fmt.Sprintf("MCD, %d nodes", p.Nodes), Marks: true, Points: []chart.Point{{X: float64(p.Nodes), Y: p.Time}}})
 				high = max(high, p.Time)
 			}
 		}
-		plot.X, plot.Y = nodes, decades("µs", 1, high)
+		plot.X, plot.Y = nodes, decades("µs", low, high)
 		plots = append(plots, plot)
 	}
 	return append(plots, d.sizePlot())

@@ -16,11 +16,16 @@ type Point struct {
 	Mean         float64 `json:"mean"` // of all members and barriers
 	Least        float64 `json:"least"`
 	Most         float64 `json:"most"`
-	Predicted    float64 `json:"predicted"` // by LogP: the mean
+	Predicted    float64 `json:"predicted"` // by LogP: the mean; 0 for barriers by hardware, which are no messages
 }
 
-// Error is how far off the prediction is, as a share of what was measured.
-func (p Point) Error() float64 { return math.Abs(p.Predicted-p.Mean) / p.Mean }
+// Error is how far off the prediction is, as a share of what was measured; 0 if there is none.
+func (p Point) Error() float64 {
+	if p.Predicted == 0 {
+		return 0
+	}
+	return math.Abs(p.Predicted-p.Mean) / p.Mean
+}
 
 // Pause is what members wait for between two barriers: some 8 µs at 125 MHz.
 const Pause = 1000
@@ -28,7 +33,7 @@ const Pause = 1000
 // group makes a node a member of a group of the first n, on the network's present context.
 func (w *Network) group(ctx context.Context, i, n int, barrier string, acknowledged bool) *collective.Group {
 	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{
-		Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Acknowledged: acknowledged, Seed: uint64(i + 1),
+		Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Acknowledged: acknowledged, Topology: w.topology, Seed: uint64(i + 1),
 	}))
 }
 

@@ -23,7 +23,8 @@ type Network struct {
 	begun   time.Time
 	context int // of messages, the last one that was used
 
-	multicast uint16 // address of the group by which the first node reaches all others; 0: there is none
+	topology  *topology.Topology // whose routers carry barriers out; nil: they do not
+	multicast uint16             // address of the group by which the first node reaches all others; 0: there is none
 }
 
 // member is a node with its driver.
@@ -36,9 +37,20 @@ type member struct {
 
 // Open opens a simulated network, of which n nodes have drivers.
 func Open(ctx context.Context, t *topology.Topology, rung string, n int, seed uint64, threads int) (*Network, error) {
+	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads}, n)
+}
+
+// OpenHardware is Open of a network whose routers carry barriers out. It has no multicasts.
+func OpenHardware(ctx context.Context, t *topology.Topology, rung string, n int, seed uint64, threads int) (*Network, error) {
+	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Barriers: true}, n)
+}
+
+func open(ctx context.Context, config cluster.Config, n int) (*Network, error) {
 	w := &Network{}
+	config.Params = cluster.BenchParams(2048, 1)
+	t, seed := config.Topology, config.Seed
 	err := try.Run(func() {
-		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Params: cluster.BenchParams(2048, 1)}))
+		c := try.Get(cluster.Open(ctx, config))
 		w.world = c.Programs()
 		var places []int // in the topology
 		for i := range n {
@@ -48,6 +60,10 @@ func Open(ctx context.Context, t *topology.Topology, rung string, n int, seed ui
 			w.members = append(w.members, member{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID})
 			w.members[i].node = try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))
 			places = append(places, c.NIs[at].Node)
+		}
+		if config.Barriers {
+			w.topology = t
+			return
 		}
 		if slices.ContainsFunc(t.Nodes, func(n topology.Node) bool { return n.Kind == topology.NI && n.Ports > 1 }) {
 			return // whose routers other programs would have to tell of a group

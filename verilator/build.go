@@ -198,10 +198,10 @@ func (s *support) ports(ctx context.Context, d *Design, dir, root string) []Port
 	header, err := os.ReadFile(filepath.Join(dir, "Vmodel.h"))
 	try.Wrap(err, "verilator: nothing generated for %s", d.Top)
 	ports := try.Get(d.parsePorts(string(header)))
-	if !slices.ContainsFunc(ports, func(p Port) bool { return p.Real }) {
+	if !slices.ContainsFunc(ports, func(p Port) bool { return p.open }) {
 		return ports
 	}
-	directReals(ports, topOf(s.elaborate(ctx, d, dir, root), d.Top))
+	directOpen(ports, topOf(s.elaborate(ctx, d, dir, root), d.Top))
 	return ports
 }
 

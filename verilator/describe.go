@@ -2,6 +2,7 @@ package verilator
 
 import (
 	"context"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"os"
@@ -22,8 +23,7 @@ type Interface struct {
 // Param is a parameter of the top module, with its value as Verilator writes it, such as 32'sh8.
 type Param struct{ Name, Value string }
 
-// Describe returns what a design's top module is from outside, without compiling it. Errors are those of Build. A Verilator that writes no XML
-// (--xml-only) leaves Signed and Params empty.
+// Describe returns what a design's top module is from outside, without compiling it. Errors are those of Build.
 func Describe(ctx context.Context, d Design) (i *Interface, err error) {
 	err = try.Run(func() {
 		try.OK(d.check())
@@ -38,18 +38,27 @@ func Describe(ctx context.Context, d Design) (i *Interface, err error) {
 		out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
 		try.OK(toolError(ctx, d.Top, out, err))
 		i = &Interface{Ports: s.ports(ctx, &d, dir, root)}
-		tree := filepath.Join(dir, "tree.xml")
-		args := append([]string{"--xml-only", "--xml-output", tree, "--Mdir", dir}, d.buildArguments()[1:]...)
-		if _, err := command(ctx, root, s.tools.verilator, args...); err == nil {
-			i.readTree(d.Top, try.Get(os.ReadFile(tree)))
+		read := xmlVars
+		text, err := s.tree(ctx, &d, dir, root, "xml") // 5.032 has both, and signs in this one only
+		if err != nil {
+			read, text = jsonVars, try.Get(s.tree(ctx, &d, dir, root, "json"))
 		}
-		try.OK(ctx.Err())
+		vars, err := read(d.Top, text)
+		try.Wrap(err, "verilator: the tree of %s cannot be read", d.Top)
+		i.take(vars)
 	})
 	return i, err
 }
 
-// readTree takes signs and parameters from the tree that Verilator writes.
-func (i *Interface) readTree(top string, text []byte) {
+// A topVar is a variable of the top module in the tree that Verilator writes.
+type topVar struct {
+	name          string
+	value         string // of a parameter
+	param, signed bool
+	port          bool
+}
+
+func xmlVars(top string, text []byte) (vars []topVar, err error) {
 	type dataType struct {
 		ID     string `xml:"id,attr"`
 		Sub    string `xml:"sub_dtype_id,attr"`
@@ -72,7 +81,9 @@ func (i *Interface) readTree(top string, text []byte) {
 			All []dataType `xml:",any"`
 		} `xml:"netlist>typetable"`
 	}
-	try.Wrap(xml.Unmarshal(text, &tree), "verilator: the tree of %s cannot be read", top)
+	if err := xml.Unmarshal(text, &tree); err != nil {
+		return nil, err
+	}
 	types := map[string]dataType{}
 	for _, t := range tree.Types.All {
 		types[t.ID] = t
@@ -81,27 +92,65 @@ func (i *Interface) readTree(top string, text []byte) {
 		if m.Name != top {
 			continue
 		}
-		place := map[string]int{}
-		for at, v := range m.Vars {
-			place[v.Name] = at
+		for _, v := range m.Vars {
 			t := types[v.Type]
 			for !t.Signed && t.Sub != "" {
 				t = types[t.Sub]
 			}
-			switch isPort := func(p Port) bool { return p.Name == v.Name && !p.Real }; {
-			case v.Param:
-				value := v.Const.Value
-				if t.Signed {
-					value = strings.Replace(value, "'h", "'sh", 1)
-				}
-				i.Params = append(i.Params, Param{v.Name, value})
-			case v.Dir != "" && t.Signed && slices.ContainsFunc(i.Ports, isPort):
-				i.Signed = append(i.Signed, v.Name)
-			}
+			vars = append(vars, topVar{v.Name, v.Const.Value, v.Param, t.Signed, v.Dir != ""})
 		}
-		slices.SortStableFunc(i.Ports, func(a, b Port) int { return place[a.Name] - place[b.Name] })
-		return
+		break
 	}
+	return vars, nil
+}
+
+// jsonVars reads the tree of 5.048, which marks an array of signed elements itself.
+func jsonVars(top string, text []byte) (vars []topVar, err error) {
+	var tree jsonNode
+	if err := json.Unmarshal(text, &tree); err != nil {
+		return nil, err
+	}
+	signed := map[string]bool{}
+	for _, table := range tree.Miscsp {
+		for _, t := range table.Typesp {
+			signed[t.Addr] = t.Signed
+		}
+	}
+	for _, m := range tree.Modulesp {
+		if m.OrigName != top {
+			continue
+		}
+		for _, v := range m.Stmtsp {
+			if v.Type != "VAR" {
+				continue
+			}
+			value := ""
+			if len(v.Valuep) > 0 {
+				value = v.Valuep[0].Name
+			}
+			vars = append(vars, topVar{v.OrigName, value, v.IsParam, signed[v.Dtypep], v.Direction != "NONE"})
+		}
+		break
+	}
+	return vars, nil
+}
+
+// take sets signs and parameters, and puts ports in the order of the declaration.
+func (i *Interface) take(vars []topVar) {
+	place := map[string]int{}
+	for at, v := range vars {
+		place[v.name] = at
+		switch isPort := func(p Port) bool { return p.Name == v.name && !p.Real }; {
+		case v.param:
+			if v.signed && !strings.Contains(v.value, "'s") {
+				v.value = strings.Replace(v.value, "'h", "'sh", 1)
+			}
+			i.Params = append(i.Params, Param{v.name, v.value})
+		case v.port && v.signed && slices.ContainsFunc(i.Ports, isPort):
+			i.Signed = append(i.Signed, v.name)
+		}
+	}
+	slices.SortStableFunc(i.Ports, func(a, b Port) int { return place[a.Name] - place[b.Name] })
 }
 
 // Shape is a port's direction, width and number of elements, as the tag shape of a generated struct has it: "input 8", "output 4x2" for two

@@ -10,7 +10,7 @@ import (
 var (
 	// ErrClosed is returned by every method of a closed Model.
 	ErrClosed = errors.New("verilator: model is closed")
-	// ErrTool says that Verilator or the C++ compiler is missing or too old; the text says what to install.
+	// ErrTool says that Verilator or the C++ compiler is missing, too old, or too new for what a Design asks; the text says what to install.
 	ErrTool = errors.New("verilator: tool missing")
 	// ErrPort says that a port does not exist or is not of the wanted kind; the text lists those that exist.
 	ErrPort = errors.New("verilator: port mismatch")

@@ -50,19 +50,25 @@ type node struct {
 
 // elaborate asks Verilator for the modules of a design. It knows one of two formats.
 func (s *support) elaborate(ctx context.Context, d *Design, dir, root string) []node {
-	tree := filepath.Join(dir, "tree.out")
-	option, parse := "--xml", parseXML
+	format, parse := "xml", parseXML
 	if s.tools.atLeast(5, 32) {
-		option, parse = "--json", parseJSON
+		format, parse = "json", parseJSON
 	}
-	args := append([]string{option + "-only", option + "-only-output", tree, "--Mdir", dir}, d.buildArguments()[1:]...)
-	if option == "--xml" {
-		args[1] = "--xml-output"
+	text := try.Get(s.tree(ctx, d, dir, root, format, "-O0", "-fno-dfg")) // or wires are gone already
+	return try.Get(parse(text))
+}
+
+// tree is what Verilator writes of an elaborated design, as "xml" or "json".
+func (s *support) tree(ctx context.Context, d *Design, dir, root, format string, more ...string) ([]byte, error) {
+	file := filepath.Join(dir, "tree."+format)
+	output := map[string]string{"xml": "--xml-output", "json": "--json-only-output"}[format]
+	args := append([]string{"--" + format + "-only", output, file, "--Mdir", dir}, d.buildArguments()[1:]...)
+	args = slices.DeleteFunc(args, func(a string) bool { return a == "--savable" }) // not with --timing, which --json-only of 5.048 implies
+	out, err := command(ctx, root, s.tools.verilator, append(args, more...)...)
+	if err := toolError(ctx, d.Top, out, err); err != nil {
+		return nil, err
 	}
-	args = append(args, "-O0", "-fno-dfg") // or wires are gone already
-	out, err := command(ctx, root, s.tools.verilator, args...)
-	try.OK(toolError(ctx, d.Top, out, err))
-	return try.Get(parse(try.Get(os.ReadFile(tree))))
+	return os.ReadFile(file)
 }
 
 func topOf(modules []node, top string) node {
@@ -178,9 +184,9 @@ func fromXML(items []xmlNode) (nodes []node) {
 }
 
 type jsonNode struct {
-	Type, Name, OrigName, Addr, Modp, Direction, VarType string
-	IsParam                                              bool
-	Modulesp, Stmtsp, Itemsp                             []jsonNode
+	Type, Name, OrigName, Addr, Modp, Direction, VarType, Dtypep string
+	IsParam, Signed                                              bool
+	Modulesp, Stmtsp, Itemsp, Valuep, Miscsp, Typesp             []jsonNode
 }
 
 func parseJSON(data []byte) ([]node, error) {

@@ -156,7 +156,7 @@ func TestForce(t *testing.T) {
 	for _, public := range [][]string{nil, {"**"}} {
 		d := deep("u_first.sum", "state", "g_row[?].u_leaf.wide", "u_first.d")
 		d.Public = append(public, "u_first.held")
-		m := start(t, build(t, d), verilator.Config{Seed: 7})
+		m := start(t, buildForceable(t, d), verilator.Config{Seed: 7})
 		must(m.Clock("clk", 10, 0))
 		check.Fatal(t, m.Poke("d", 0x10))
 		check.Fatal(t, m.Run(3))
@@ -196,6 +196,8 @@ func TestForce(t *testing.T) {
 		check.Fails(t, "what was not named", m.Force("u_first.held", 1), verilator.ErrNotBuilt)
 		check.Fails(t, "too wide", m.Force("state", 256), verilator.ErrPort)
 	}
+	d := verilator.Design{Top: "deep", Sources: []string{"testdata/deep.v"}, Forceable: []string{"u_first.mem"}}
+	check.Fails(t, "a memory", check.Err(verilator.Build(t.Context(), d)), verilator.ErrPort, "only vectors can be forced")
 }
 
 func TestHexFiles(t *testing.T) {
@@ -235,7 +237,6 @@ func TestPublicErrors(t *testing.T) {
 		{public: "u_first.zz*", want: "u_first has clk, d, q, odd, held"},
 		{public: "u_first.zzzzzzzzzz", want: "u_first has clk, d, q, odd, held"},
 		{forceable: "d", want: "port d cannot be forced"},
-		{forceable: "u_first.mem", want: "only vectors can be forced"},
 	} {
 		d := verilator.Design{Top: "deep", Sources: []string{"testdata/deep.v"}}
 		if c.public != "" {

@@ -49,6 +49,7 @@ type Port struct {
 	index  int
 	force  int    // where driven value, enable and forced value of a forceable signal are, one behind the other
 	cppRef string // what the generated class calls it
+	open   bool   // the generated class does not say its direction
 }
 
 func (p Port) String() string {
@@ -85,7 +86,8 @@ var (
 	portElement = regexp.MustCompile(`\d+`)
 )
 
-// parsePorts reads the ports of a design from the header of the generated class. Whether a real one is an output the header leaves open.
+// parsePorts reads the ports of a design from the header of the generated class. Whether a real one is an output the header leaves
+// open, and since some version between 5.032 and 5.048 whether an array is.
 func (d *Design) parsePorts(header string) ([]Port, error) {
 	var ports []Port
 	section := portSection.FindStringSubmatch(header)
@@ -100,10 +102,12 @@ func (d *Design) parsePorts(header string) ([]Port, error) {
 			p.Direction = map[string]Direction{"IN": In, "OUT": Out, "INOUT": inout}[m[1]]
 			p.setShape(m[3], m[4], m[5])
 		} else if m := portMember.FindStringSubmatch(line); m != nil {
-			p.cppRef, p.Width, p.Real = m[2], 64, true
-			if m[1] != "double" {
+			index, ok := p.index, false
+			if p, ok = memberOf(m[1]+" "+m[2]+";", m[2]); !ok || p.Real && p.Elems > 1 {
+				p.cppRef = m[2]
 				return nil, fmt.Errorf("%w: design %s: port %s is of type %s, which cannot be bound: %s", ErrPort, d.Top, p.name(), m[1], wrap)
 			}
+			p.index, p.cppRef, p.open = index, m[2], true
 		} else {
 			continue
 		}
@@ -113,8 +117,8 @@ func (d *Design) parsePorts(header string) ([]Port, error) {
 	return ports, nil
 }
 
-// directReals finds the outputs among the real ports in the elaborated top module.
-func directReals(ports []Port, top node) {
+// directOpen finds the outputs among the ports whose direction the header leaves open in the elaborated top module.
+func directOpen(ports []Port, top node) {
 	for _, n := range top.items {
 		if i := slices.IndexFunc(ports, func(p Port) bool { return p.Name == unescape(n.origin) }); i >= 0 && n.kind == "var" && n.output {
 			ports[i].Direction = Out

@@ -47,6 +47,10 @@ func (s *support) configure(ctx context.Context, d *Design, dir, root string) *c
 		}
 	}
 	c := d.choose(scopes(modules, d.Top), ports)
+	if len(d.Forceable) > 0 && s.tools.atLeast(5, 33) {
+		try.Failf("%w: design %s: Design.Forceable needs Verilator 5.002 to 5.032, and this is %d.%03d: later ones generate C++ that does not compile where a module "+
+			"has several instances; build with an older one first in PATH", ErrTool, d.Top, s.tools.major, s.tools.minor)
+	}
 	try.OK(os.WriteFile(filepath.Join(dir, publicFile), []byte(c.configuration()), 0o666))
 	return c
 }

@@ -68,7 +68,7 @@ func shim(d *Design, ports []Port, class, code string) string {
 	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage {
 		fmt.Fprintf(&b, "#define LM_SILENT_CLOCK %d\n#define LM_LAST_LEVEL(top) top.vlSymsp->TOP.%s\n", i, level)
 		if inputLogic(code) {
-			b.WriteString("#define LM_INPUTS\n")
+			b.WriteString("#define LM_INPUTS(root) root.__VicoTriggered" + inputTrigger(code) + "\n")
 		}
 		if direct(code) {
 			b.WriteString("#define LM_DIRECT\n")

@@ -10,11 +10,17 @@ import (
 // hangs on inputs, region "ico", leaves the clock alone. Both are read from the generated code; what does not look exactly so is
 // evaluated at both edges.
 
+// set is how 5.006, 5.032 and 5.048 set the first trigger.
+const set = `(?:\.at\(0U\) = |\.set\(0U, |\[0U\] = \(QData\)\(\(IData\)\(\s*)`
+
 var (
-	triggerBody = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers__act\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
-	onlyRising  = regexp.MustCompile(`VactTriggered\.at\(0U\) = \(\(IData\)\(vlSelf->(\w+)\)\s*& \(~ \(IData\)\(vlSelf->(__Vtrigrprev__TOP__(\w+))\)\)\);`)
-	inputBody   = regexp.MustCompile(`(?s)void Vmodel\w*___ico_\w+\(Vmodel\w*\* vlSelf\) \{(.*?)\n\}`)
-	firstInputs = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers__ico\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
+	triggerBody = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers(?:_vec)?__act\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
+	onlyRising  = regexp.MustCompile(`VactTriggered` + set + `\(\(IData\)\(vlSelf(?:->|Ref\.)(\w+)\)\s*& \(~ \(IData\)\(vlSelf(?:->|Ref\.)(__Vtrig\w*prev\w*?_TOP__(\w+?)(?:__0)?)\)\)\)+;`)
+	actSet      = regexp.MustCompile(`VactTriggered(?:\.at\(|\.set\(|\[)`)
+	inputBody   = regexp.MustCompile(`(?s)void Vmodel\w*___(?:ico_\w+|eval_ico)\(Vmodel\w*\* vlSelf\) \{(.*?)\n\}`)
+	inputSet    = regexp.MustCompile(`VicoTriggered(?:\.at\(|\.set\(|\[\d+U\] =)`)
+	inputFirst  = regexp.MustCompile(`VicoTriggered(?:\.at|\.set|\[0U\] = \(\(0xf{15}eULL\s*& vlSelfRef\.__VicoTriggered\[0U\]\)\s*\| \(IData\)\(\(IData\)\(vlSelfRef\.__VicoFirstIteration\)\)\);)`)
+	firstInputs = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers(?:_vec)?__ico\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
 )
 
 var (
@@ -47,10 +53,21 @@ func direct(code string) bool {
 // inputLogic tells whether there is combinational logic on inputs.
 func inputLogic(code string) bool { return strings.Contains(code, "___eval_ico") }
 
+// inputTrigger is what triggers it.
+func inputTrigger(code string) string {
+	switch {
+	case strings.Contains(code, "VicoTriggered.at("):
+		return ".at(0U) = true"
+	case strings.Contains(code, "VicoTriggered.set("):
+		return ".set(0U, true)"
+	}
+	return "[0U] = 1U"
+}
+
 // inputsOnly tells whether the logic on inputs is evaluated once each time and does not look at the clock.
 func inputsOnly(code, clock string) bool {
 	triggers := firstInputs.FindAllStringSubmatch(code, -1)
-	if len(triggers) != 1 || strings.Count(triggers[0][1], "VicoTriggered.at(") != 1 {
+	if len(triggers) != 1 || len(inputSet.FindAllString(triggers[0][1], -1)) != 1 || !inputFirst.MatchString(triggers[0][1]) {
 		return false
 	}
 	name := regexp.MustCompile(`\b` + clock + `\b`)
@@ -67,7 +84,7 @@ func inputsOnly(code, clock string) bool {
 // keeps the port's last value.
 func silentClock(code string, ports []Port) (index int, before string) {
 	bodies := triggerBody.FindAllStringSubmatch(code, -1)
-	if len(bodies) != 1 || strings.Count(bodies[0][1], "VactTriggered.at(") != 1 {
+	if len(bodies) != 1 || len(actSet.FindAllString(bodies[0][1], -1)) != 1 {
 		return -1, ""
 	}
 	m := onlyRising.FindStringSubmatch(bodies[0][1])

@@ -1,7 +1,7 @@
 // The design's side of the C interface, included after the code that Verilator generated. The including file defines
 // LM_EVAL(top), LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these, and for a clock whose falling
-// edge changes nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, LM_INPUTS when
-// combinational logic hangs on inputs, and LM_DIRECT when region "nba" is all else that its rising edge does.
+// edge changes nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, LM_INPUTS(root) when
+// combinational logic hangs on inputs, which triggers it, and LM_DIRECT when region "nba" is all else that its rising edge does.
 #include "burst.h"
 #include "hooks.h"
 
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "verilated_fst_c.h"
+#include "gtkwave/fstapi.h" // which later versions leave to verilated_fst_c.cpp
 #endif
 #ifdef LM_COVERAGE
 #include "verilated_cov.h"
@@ -138,7 +139,7 @@ inline void tock(Vmodel& top) {
     LM_LAST_LEVEL(top) = 0;
 #ifdef LM_INPUTS
     Vmodel___024root& root = top.vlSymsp->TOP;
-    root.__VicoTriggered.at(0U) = true;
+    LM_INPUTS(root);
     Vmodel___024root___eval_ico(&root);
 #endif
 }

@@ -16,6 +16,7 @@ extern int lm_printf(const char* format, ...);
 namespace std {
 FILE* lm_fopen(const char* path, const char* mode);
 }
+using std::lm_fopen; // Verilator calls it with and without its namespace
 #define fopen lm_fopen
 extern void vl_stop_maybe(const char* file, int line, const char* scope, bool maybe);
 #include "verilated.cpp"

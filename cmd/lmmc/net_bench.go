@@ -46,7 +46,7 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "sample", Usage: "take samples of `CLOCKS`", Value: 20_000},
 			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most, or measure N barriers", Value: 10},
 			&cli.BoolFlag{Name: "scale", Usage: "net bench barriers: measure barriers by the routers on stars, trees and hyper-crossbars, idle and saturated"},
-			&cli.IntFlag{Name: "nodes", Usage: "with --scale, take networks of up to `N` nodes; the greatest has 2,560", Value: 64},
+			&cli.IntFlag{Name: "nodes", Usage: "with --scale, take networks of up to `N` nodes; the greatest has 2,560; more than 16 take long", Value: 16},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
 			&cli.IntFlag{Name: "lanes", Usage: "give each cable, and each host's, `N` lanes, 1 to 8; with more than one, nodes are as wide as that at least (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},

@@ -136,7 +136,11 @@ module ni_port #(
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
-    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_route || x_bad;
+    wire               bad_here   = ev_bad_trap || ev_bad_in || x_bad;
+    wire               bad_routed = ev_bad_route || ev_lost_route;
+    reg                bad_waits;     // one of two in the same clock is counted in the next
+    wire               ev_bad = bad_here || bad_routed || bad_waits;
+    always @(posedge clk) bad_waits <= !rst && ((bad_here && bad_routed) || (bad_waits && (bad_here || bad_routed)));
     wire               route_ready;     // of ni_route
     generate
         if (ROUTER != 0) begin : g_network

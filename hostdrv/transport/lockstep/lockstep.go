@@ -40,9 +40,8 @@ type World struct {
 	timing hostdrv.Timing
 
 	mu      sync.Mutex
-	idle    sync.Cond // no turn runs
-	hosts   []*Host   // by NI, nil where there is no driver
-	absent  int       // a host for which the last turn that was wanted waited
+	change  sync.Cond
+	hosts   []*Host // by NI, nil where there is no driver
 	lines   []Line
 	present []*Host // in the turn that runs
 	running bool
@@ -59,7 +58,7 @@ const patience = 8 * linkproto.DefaultRetry * linkproto.DefaultRetryLimit
 func New(sim Simulation, nis, least, most int, rate float64) *World {
 	w := &World{sim: sim, least: least, most: most, hosts: make([]*Host, nis), lines: make([]Line, nis)}
 	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: most, LinkTimeout: patience, VirtualTime: true}
-	w.idle.L = &w.mu
+	w.change.L = &w.mu
 	return w
 }
 
@@ -69,8 +68,6 @@ type Host struct {
 	ni     int
 	own    bool // closing it closes the world
 	x      *hostdrv.Exchange
-	resume sync.Cond // to look again
-	leaves bool      // after the turn that runs
 	done   bool
 	woken  bool
 	closed bool
@@ -91,7 +88,6 @@ func (w *World) Host(ni int) (*Host, error) {
 		return nil, fmt.Errorf("lockstep: network interface %d is busy: a driver has it", ni)
 	}
 	h := &Host{world: w, ni: ni}
-	h.resume.L = &w.mu
 	w.hosts[ni] = h
 	return h, nil
 }
@@ -117,7 +113,7 @@ func (w *World) Between(do func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.running {
-		w.idle.Wait()
+		w.change.Wait()
 	}
 	if w.closed {
 		return net.ErrClosed
@@ -133,18 +129,14 @@ func (w *World) Close() error {
 		return nil
 	}
 	w.closed = true
-	for _, h := range w.hosts {
-		if h != nil {
-			h.resume.Signal()
-		}
-	}
+	w.change.Broadcast()
 	for w.running {
-		w.idle.Wait()
+		w.change.Wait()
 	}
 	return w.sim.Close()
 }
 
-// Exchange takes part in turns, until one concerns it: something was sent, has arrived, or its wait is over.
+// Exchange takes part in a turn.
 func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	w := h.world
 	if w == nil {
@@ -156,7 +148,7 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 		return fmt.Errorf("lockstep: %d symbols in a turn of %d", len(x.Out), w.most)
 	}
 	h.x, h.done = x, false
-	x.Ticks = 0
+	w.change.Broadcast()
 	defer func() { h.x = nil }()
 	for {
 		switch {
@@ -174,19 +166,17 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 			w.turn()
 			continue
 		}
-		h.resume.Wait()
+		w.change.Wait()
 	}
 }
 
-// due reports whether everybody is here and somebody waits. It looks first where somebody was absent the last time.
+// due reports whether everybody is here and somebody waits.
 func (w *World) due() bool {
 	wanted := false
-	for range w.hosts {
-		w.absent = (w.absent + 1) % len(w.hosts)
-		switch h := w.hosts[w.absent]; {
+	for _, h := range w.hosts {
+		switch {
 		case h == nil:
 		case h.x == nil || h.done || h.x.Idle && (h.woken || h.working > 0): // woken, it leaves to say what it sends
-			w.absent--
 			return false
 		case !h.x.Idle:
 			wanted = true
@@ -195,8 +185,8 @@ func (w *World) due() bool {
 	return wanted
 }
 
-// turn runs a turn, and more of them as long as nobody sends, nothing arrives, nobody is woken and nobody's wait is over. Drivers that none
-// of this concerns stay for the next turn.
+// turn runs a turn, and more of them as long as nobody sends, nothing arrives, nobody is woken and nobody wants to look at the time: so
+// that drivers which wait for something far away need not be asked each time.
 func (w *World) turn() {
 	w.present = append(w.present[:0], w.hosts...)
 	present := w.present
@@ -206,8 +196,8 @@ func (w *World) turn() {
 		if h != nil {
 			w.lines[i].Out = h.x.Out
 			length = max(length, len(h.x.Out))
-			most = min(most, h.x.Wait-h.x.Ticks)
-			if h.leaves = len(h.x.Out) > 0 || h.woken; h.leaves {
+			most = min(most, h.x.Wait)
+			if len(h.x.Out) > 0 || h.woken {
 				most = 0
 			}
 			h.woken = false
@@ -229,16 +219,11 @@ func (w *World) turn() {
 	}
 	w.ticks += uint64(passed)
 	for i, h := range present {
-		if h == nil {
-			continue
-		}
-		h.x.Ticks += passed
-		if in := w.lines[i].In; h.leaves || len(in) > 0 || h.x.Ticks >= h.x.Wait || h.woken || h.closed || w.closed || w.err != nil {
-			h.x.Taken, h.x.In, h.done = true, in, true
-			h.resume.Signal()
+		if h != nil {
+			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, w.lines[i].In, passed, true
 		}
 	}
-	w.idle.Broadcast()
+	w.change.Broadcast()
 }
 
 // Wake is as Transport has it.
@@ -248,7 +233,7 @@ func (h *Host) Wake() {
 	}
 	h.world.mu.Lock()
 	h.woken = true
-	h.resume.Signal()
+	h.world.change.Broadcast()
 	h.world.mu.Unlock()
 }
 
@@ -264,7 +249,7 @@ func (h *Host) work(programs int) {
 	}
 	h.world.mu.Lock()
 	h.working += programs
-	h.resume.Signal()
+	h.world.change.Broadcast()
 	h.world.mu.Unlock()
 }
 
@@ -288,13 +273,7 @@ func (h *Host) Close() error {
 		if w.hosts[h.ni] == h {
 			w.hosts[h.ni] = nil
 		}
-		h.resume.Signal()
-		for _, other := range w.hosts {
-			if other != nil && other.x != nil { // which may have waited for this one alone
-				other.resume.Signal()
-				break
-			}
-		}
+		w.change.Broadcast()
 	}
 	w.mu.Unlock()
 	if h.own {

@@ -212,7 +212,7 @@ func (a *player) came(port int, raw []byte) {
 			return
 		}
 	}
-	if wrong == nil && r.Dest >= linkproto.MulticastBase {
+	if r.Dest >= linkproto.MulticastBase { // whatever its CRC
 		from += ", to groups" // which are in order among themselves
 	}
 	a.line(fmt.Sprintf("from %s by port %d", from, port), "%x", raw)

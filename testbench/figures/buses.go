@@ -11,11 +11,11 @@ import (
 
 var busFigures = []Figure{
 	{Name: "kit_axis_rate", Doc: "FIFO of AXI4-Stream, 64 bits and all sidebands, between source and sink with random stalls and a scoreboard, no waves",
-		Unit: "cycles/s", Must: new(1.5e6), Aim: new(4e6), Timed: true, Measure: steps(axisRate)},
+		Unit: "cycles/s", Must: new(1.5e6), Aim: new(4e6), Timed: true, Long: true, Measure: steps(axisRate)},
 	{Name: "kit_axis_recorded", Doc: "the same with recording for waves of failures, as a share of it",
-		Must: new(0.8), Aim: new(0.95), Timed: true, Measure: steps(axisRecorded)},
+		Must: new(0.8), Aim: new(0.95), Timed: true, Long: true, Measure: steps(axisRecorded)},
 	{Name: "kit_axi_beats", Doc: "model of an AXI4 RAM, 64 bits, random bursts of reads and writes by the model of a master: transfers of data",
-		Unit: "beats/s", Must: new(0.5e6), Aim: new(2e6), Timed: true, Measure: steps(axiBeats)},
+		Unit: "beats/s", Must: new(0.5e6), Aim: new(2e6), Timed: true, Long: true, Measure: steps(axiBeats)},
 }
 
 const busCycles = 2_000_000

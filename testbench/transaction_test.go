@@ -30,6 +30,7 @@ func fstTexts(t *testing.T, arguments ...string) string {
 }
 
 func TestTransactionsAreInTheWaveAndTheTranscripts(t *testing.T) {
+	t.Setenv("LMMC_WAVES", "")
 	b := check.Must(testbench.Open(t.Context(), adder, testbench.Config{Wave: testbench.WaveAlways, WaveDir: t.TempDir(), WaveCycles: 30}))(t)
 	var text, lines strings.Builder
 	b.Transcribe(&text, testbench.Text)

@@ -12,6 +12,7 @@ import (
 
 // TestWaveScopes: a wave shows the scopes chosen and no others.
 func TestWaveScopes(t *testing.T) {
+	t.Setenv("LMMC_WAVES", "")
 	known := verilator.Design{Top: "deep", Sources: []string{"../verilator/testdata/deep.v"}, Public: []string{"u_end.last"}}
 	unknown := known
 	unknown.Public = nil

@@ -46,6 +46,8 @@ always @* begin
     for (f_i = 0; f_i < N; f_i = f_i + 1) f_taken = f_taken | f_has[N*f_i +: N];
 end
 
+// None is given away again before its inputs' turns are counted.
+always @* if (f_run && !f_was_rst && !rst) assert ((outs_now & due) == 0);
 always @* if (f_run && !f_was_rst && !rst) begin
     assert ((start & (start - 1)) == 0);
     assert ((start == 0) == (outs == 0));

@@ -301,7 +301,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"net_match-2", "net/net_match.v", "turns[N*o +: N]    <= after(giver)", "turns[N*o +: N]    <= {N{1'b1}}"},
 	{"net_match-2", "net/net_match.v", "(open[N*i +: N] & many[N*i +: N])", "many[N*i +: N]"},
 	{"net_match-2", "net/net_match.v", "cast_now ? joins : output_now", "joins | output_now"},
-	{"net_match-2", "net/net_match.v", "& ~taken & ~due &", "& ~taken &"},
+	{"net_match-3", "net/net_match.v", "& ~taken & ~due &", "& ~taken &"},
 	{"net_input-2", "net/net_input.v", "recalled && !(underway && now == slot)", "1'b0"},
 	{"net_input-2", "net/net_input.v", "(dead[now] || (recalled && now == slot))", "dead[now]"},
 	{"net_input-2", "net/net_input.v", "(dead[now] || (recalled && now == slot))", "(recalled && now == slot)"},

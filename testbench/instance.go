@@ -73,6 +73,12 @@ func (i *Instance) seed(part string) uint64 {
 	return i.bench.rand.Split("testbench." + part + "." + i.name).Uint64()
 }
 
+// Name returns the name that the instance was added with; "" for the first.
+func (i *Instance) Name() string { return i.name }
+
+// Bench returns the bench of the instance.
+func (i *Instance) Bench() *Bench { return i.bench }
+
 // Model returns the design. Moving its time is the bench's business: Run and Step of the model must not be called.
 func (i *Instance) Model() *verilator.Model { return i.model }
 

@@ -22,7 +22,9 @@ import (
 
 // Config is what every model takes. The zero value works.
 type Config struct {
-	// Clock is the clock of the bus; nil means the bench's main clock.
+	// Instance is the design that has the bus, one that Bench.Add has added; nil means the first.
+	Instance *testbench.Instance
+	// Clock is the clock of the bus; nil means the main clock of the instance.
 	Clock *testbench.Clock
 	// Reset is an input, named as for Bench.Reset: while it acts nothing is driven or checked but the rules of reset. "" means the only input
 	// that is called as resets are (rst, i_rst, rst_ni, aresetn, wb_rst_i, …); "-" means that there is none.
@@ -56,6 +58,8 @@ func (v Violation) String() string {
 type Port struct {
 	// Bench is the bench of the design.
 	Bench *testbench.Bench
+	// Instance is the design.
+	Instance *testbench.Instance
 	// Clock is the clock of the bus.
 	Clock *testbench.Clock
 
@@ -73,14 +77,17 @@ var (
 
 // Open finds the clock and the reset of a bus. Kind is what the bus is called in messages.
 func Open(b *testbench.Bench, kind, prefix string, c Config) (*Port, error) {
-	p := &Port{Bench: b, Clock: cmp.Or(c.Clock, b.Main()), kind: kind, prefix: prefix, config: c}
-	if p.Clock == nil {
+	p := &Port{Bench: b, Instance: cmp.Or(c.Instance, &b.Instance), kind: kind, prefix: prefix, config: c}
+	if p.Instance.Bench() != b {
+		return nil, fmt.Errorf("%s: Config.Instance belongs to bench %s: want one of bench %s", p, p.Instance.Bench().Name(), b.Name())
+	}
+	if p.Clock = cmp.Or(c.Clock, p.Instance.Main()); p.Clock == nil {
 		return nil, fmt.Errorf("%s: the bench has no clock: set testbench.Config.Clock, or Clock of the bus", p)
 	}
 	name := c.Reset
 	if name == "" {
 		var found []string
-		for _, port := range b.Model().Library().Ports() {
+		for _, port := range p.Instance.Model().Library().Ports() {
 			if port.Direction == verilator.In && port.Width == 1 && resetName.MatchString(port.Name) {
 				found = append(found, port.Name)
 			}
@@ -97,18 +104,22 @@ func Open(b *testbench.Bench, kind, prefix string, c Config) (*Port, error) {
 		name, p.resetLevel = name[1:], false
 	}
 	var err error
-	if p.reset, err = b.Signal(name); err != nil {
+	if p.reset, err = p.Instance.Signal(name); err != nil {
 		return nil, fmt.Errorf("%s: reset: %w", p, err)
 	}
 	return p, nil
 }
 
-// String returns the kind of bus and its prefix.
+// String returns the kind of bus, its prefix, and the instance unless it is the first.
 func (p *Port) String() string {
-	if p.prefix == "" {
-		return p.kind
+	s := p.kind
+	if p.prefix != "" {
+		s += " " + p.prefix
 	}
-	return p.kind + " " + p.prefix
+	if name := p.Instance.Name(); name != "" {
+		s += " of " + name
+	}
+	return s
 }
 
 // InReset reports whether the reset acts.

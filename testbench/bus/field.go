@@ -43,7 +43,7 @@ func (p *Port) field(name string) (Field, error) {
 	if m == nil {
 		return Field{}, fmt.Errorf("%w: %q is not port, port[bit] or port[high:low]", verilator.ErrPort, name)
 	}
-	for _, port := range p.Bench.Model().Library().Ports() {
+	for _, port := range p.Instance.Model().Library().Ports() {
 		if port.Name != m[1] {
 			continue
 		}
@@ -63,7 +63,7 @@ func (p *Port) field(name string) (Field, error) {
 		}
 		return Field{m[1], low, high - low + 1}, nil
 	}
-	_, err := p.Bench.Model().Peek(m[1]) // says what is wrong, and what there is
+	_, err := p.Instance.Model().Peek(m[1]) // says what is wrong, and what there is
 	return Field{}, err
 }
 

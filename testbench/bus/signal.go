@@ -57,7 +57,7 @@ func (p *Port) knows(wires []Wire) error {
 
 // locate returns the port of a signal, or a part of one; "" for an optional one that is not there.
 func (p *Port) locate(w Wire) (string, error) {
-	lib := p.Bench.Model().Library()
+	lib := p.Instance.Model().Library()
 	name := p.config.Names[w.standard()]
 	var tried []string
 	if name == "" {
@@ -94,7 +94,7 @@ func (p *Port) find(w Wire) error {
 	if name == "" || err != nil {
 		return err
 	}
-	signal, err := p.Bench.Signal(name)
+	signal, err := p.Instance.Signal(name)
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", p, p.called(w), err)
 	}

@@ -1,4 +1,4 @@
-// Package apb models AMBA APB (ARM IHI 0024, issue E; APB2 to APB4): a requester, a completer, and a checker of the rules.
+// Package apb models AMBA APB (ARM IHI 0024, issue C; APB2 to APB4): a requester, a completer, and a checker of the rules.
 package apb
 
 import (
@@ -20,11 +20,11 @@ type Config struct {
 	Item func(bus.Access)
 }
 
-// Rules, by the sections of ARM IHI 0024E.
+// Rules, by the sections of ARM IHI 0024C.
 const (
-	RuleStates = "ARM IHI 0024E, 4.1" // SETUP takes one cycle, and ACCESS follows until PREADY
-	RuleStable = "ARM IHI 0024E, 3.1" // address, direction, data and strobes hold until PREADY
-	RuleStrobe = "ARM IHI 0024E, 3.2" // PSTRB is 0 for reads
+	RuleStates = "ARM IHI 0024C, 4.1" // SETUP takes one cycle, and ACCESS follows until PREADY
+	RuleStable = "ARM IHI 0024C, 3.1" // address, direction, data and strobes hold until PREADY
+	RuleStrobe = "ARM IHI 0024C, 3.2" // PSTRB is 0 for reads
 )
 
 // wires is a bus before a rising edge.

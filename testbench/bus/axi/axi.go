@@ -105,7 +105,6 @@ var channelNames = [5]string{"aw", "w", "b", "ar", "r"}
 // layout is where the signals of a bus lie.
 type layout struct {
 	*bus.Port
-	bench    *testbench.Bench
 	config   Config
 	channels [5]channel
 	bytes    int // of a transfer
@@ -123,7 +122,7 @@ func open(bench *testbench.Bench, prefix string, c Config, slave bool) (*layout,
 	if c.Count < 1 || c.Index < 0 || c.Index >= c.Count {
 		return nil, fmt.Errorf("%s: index %d of %d buses: want 0 to %d", port, c.Index, c.Count, c.Count-1)
 	}
-	l := &layout{Port: port, bench: bench, config: c}
+	l := &layout{Port: port, config: c}
 	var wires []bus.Wire
 	for i, name := range channelNames {
 		forward := verilator.In // of valid
@@ -234,7 +233,7 @@ func (l *layout) check() error {
 func (l *layout) source(i, depth int) (*verilator.Source, error) {
 	ch := l.channels[i].Channel
 	ch.Depth = depth
-	s, err := l.bench.Source(ch)
+	s, err := l.Instance.Source(ch)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}
@@ -245,7 +244,7 @@ func (l *layout) source(i, depth int) (*verilator.Source, error) {
 func (l *layout) sink(i, depth int) (*verilator.Sink, error) {
 	ch := l.channels[i].Channel
 	ch.Depth = depth
-	s, err := l.bench.Sink(ch)
+	s, err := l.Instance.Sink(ch)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}

@@ -68,7 +68,7 @@ func NewMonitor(bench *testbench.Bench, prefix string, c Config) (*Monitor, erro
 		m.coverage = newCoverage(c.Coverage, l)
 	}
 	for i := range l.channels {
-		if m.watches[i], err = bench.Watch(l.channels[i].Channel, c.MaxStall, func(*verilator.Watch) { m.read() }); err != nil {
+		if m.watches[i], err = l.Instance.Watch(l.channels[i].Channel, c.MaxStall, func(*verilator.Watch) { m.read() }); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Port, err)
 		}
 		m.rows[i] = make([]uint64, len(l.channels[i].row))

@@ -31,7 +31,7 @@ func NewRAM(bench *testbench.Bench, prefix string, target bus.Target, c Config) 
 	if err != nil {
 		return nil, err
 	}
-	m := &RAM{layout: l, target: target, rand: bench.Rand("axi.ram." + prefix), reservations: map[uint64]stretch{}}
+	m := &RAM{layout: l, target: target, rand: bench.Rand("axi.ram." + l.Port.String()), reservations: map[uint64]stretch{}}
 	for i, to := range map[int]**verilator.Sink{aw: &m.aw, w: &m.w, ar: &m.ar} {
 		if *to, err = l.sink(i, depth); err != nil {
 			return nil, err

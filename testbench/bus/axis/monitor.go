@@ -49,7 +49,7 @@ func NewMonitor(b *testbench.Bench, prefix string, c Config) (*Monitor, error) {
 	if c.Coverage != nil {
 		m.coverage = newCoverage(c.Coverage, l)
 	}
-	if _, err := b.Watch(l.channel, c.MaxStall, m.read); err != nil {
+	if _, err := l.Instance.Watch(l.channel, c.MaxStall, m.read); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}
 	return m, nil

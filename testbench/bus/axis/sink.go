@@ -64,7 +64,7 @@ func NewSink(b *testbench.Bench, prefix string, c Config) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.Sink(l.channel)
+	s, err := l.Instance.Sink(l.channel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}

@@ -19,7 +19,7 @@ func NewSource(b *testbench.Bench, prefix string, c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.Source(l.channel)
+	s, err := l.Instance.Source(l.channel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}

@@ -23,12 +23,12 @@ type Config struct {
 	Half uint64
 }
 
-// Rules, by the sections of the SPI Block Guide V04.01 (Motorola).
+// Rules, by the terms of the SPI Block Guide (Motorola).
 const (
-	RuleIdle = "SPI Block Guide, 4.3"         // SCLK has its idle level when a device is selected and when it is no more
-	RuleData = "SPI Block Guide, 4.3.2/4.3.3" // data does not change with the edge that samples it
-	RuleWord = "SPI Block Guide, 4.3.1"       // a word is sent as a whole
-	RuleBoth = "SPI, lanes"                   // a lane is driven by one side
+	RuleIdle = "SPI, clock polarity" // SCLK has its idle level when a device is selected and when it is no more
+	RuleData = "SPI, clock phase"    // data does not change with the edge that samples it
+	RuleWord = "SPI, words"          // a word is sent as a whole
+	RuleBoth = "SPI, lanes"          // a lane is driven by one side
 )
 
 func (c *Config) check() error {

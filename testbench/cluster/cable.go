@@ -68,8 +68,11 @@ func join(c topology.Cable, from, to socket, rng *testbench.Rand) *way {
 
 // arrive gives a model what comes to it in the next n clocks.
 func (w *way) arrive(n int) {
-	if w.line != nil {
-		w.to.end.Feed(w.line.get(w.symbols[:n]))
+	if w.line == nil {
+		return
+	}
+	if symbols := w.line.get(w.symbols[:n]); len(symbols) > 0 {
+		w.to.end.Feed(symbols)
 	}
 }
 
@@ -79,16 +82,26 @@ func (w *way) depart(n int) {
 		return
 	}
 	sent := w.symbols[:n]
-	for i := w.from.end.Emit(sent); i < n; i++ {
-		sent[i] = linkproto.SymIdle
-	}
+	emitted := w.from.end.Emit(sent)
 	w.from.end.Tick(n)
 	if w.tap != nil {
-		w.tap.take(sent)
+		w.tap.take(sent[:emitted], n)
 	}
-	for i, s := range sent {
-		w.samples[i] = uint64(s)
+	if w.line != nil && !w.crosses {
+		w.line.put(sent, emitted)
+		return
 	}
+	for i := range w.samples[:n] {
+		w.samples[i] = uint64(linkproto.SymIdle)
+		if i < emitted {
+			w.samples[i] = uint64(sent[i])
+		}
+	}
+	w.send(n)
+}
+
+// send sends samples of n clocks.
+func (w *way) send(n int) {
 	if w.crosses {
 		w.out = append(w.out, w.samples[:n]...)
 	} else {
@@ -101,12 +114,7 @@ func (w *way) sent(n int) {
 	if w.from.clock == nil || w.to.clock != nil {
 		return
 	}
-	n = w.link.Take(w.samples[:n])
-	if w.crosses {
-		w.out = append(w.out, w.samples[:n]...)
-	} else {
-		w.put(w.samples[:n])
-	}
+	w.send(w.link.Take(w.samples[:n]))
 }
 
 // put brings what has been sent to the way's end.
@@ -118,7 +126,7 @@ func (w *way) put(samples []uint64) {
 	for i, s := range samples {
 		w.symbols[i] = linkproto.Symbol(s)
 	}
-	w.line.put(w.symbols[:len(samples)])
+	w.line.put(w.symbols[:len(samples)], len(samples))
 }
 
 // errors is how many bits the way has turned over.
@@ -149,6 +157,7 @@ func (w *way) plug(in bool) error {
 type line struct {
 	ring []linkproto.Symbol
 	at   int
+	busy int  // of them, from the oldest on, that may be other than IDLE
 	out  bool // pulled: nothing arrives
 	rate float64
 	bad  uint64 // bits that have not arrived right
@@ -182,13 +191,15 @@ func (l *line) damage(rate float64) {
 	l.good = l.gap()
 }
 
-// get takes the oldest symbols, as they arrive. As many are to be put then, or before.
+// get takes the oldest symbols, as they arrive: none where all are IDLE. As many are to be put then, or before.
 func (l *line) get(dst []linkproto.Symbol) []linkproto.Symbol {
-	if l.out {
-		for i := range dst {
-			dst[i] = linkproto.SymIdle
-		}
-	} else {
+	idle := l.out || l.busy == 0
+	switch {
+	case idle && l.rate <= 0:
+		return nil
+	case idle:
+		fillIdle(dst)
+	default:
 		n := copy(dst, l.ring[l.at:])
 		copy(dst[n:], l.ring)
 	}
@@ -204,11 +215,26 @@ func (l *line) get(dst []linkproto.Symbol) []linkproto.Symbol {
 
 const symbolBits = 9
 
-// put puts symbols in behind those that are there, in the place of those taken last.
-func (l *line) put(symbols []linkproto.Symbol) {
+// put puts symbols in behind those that are there, in the place of those taken last: so many that have been sent, and IDLE in the place of the others.
+func (l *line) put(symbols []linkproto.Symbol, sent int) {
+	switch {
+	case sent > 0:
+		l.busy = len(l.ring) - len(symbols) + sent
+	case l.busy == 0: // all are IDLE, wherever they begin
+		return
+	default:
+		l.busy = max(l.busy-len(symbols), 0)
+	}
+	fillIdle(symbols[sent:])
 	n := copy(l.ring[l.at:], symbols)
 	if l.at += n; l.at == len(l.ring) {
 		l.at = copy(l.ring, symbols[n:])
+	}
+}
+
+func fillIdle(symbols []linkproto.Symbol) {
+	for i := range symbols {
+		symbols[i] = linkproto.SymIdle
 	}
 }
 

@@ -21,8 +21,8 @@ func (c clockwork) Run(clocks uint64) error {
 // turn runs for n clocks. Models have done what they do in that time before RTL begins, which they do not hear before it is over.
 func (c clockwork) turn(n int) error {
 	c.keepTime(n)
-	c.each(c.into, func(w *way) { w.arrive(n) })
-	c.each(c.from, func(w *way) { w.depart(n) })
+	c.each(c.into, (*way).arrive, n)
+	c.each(c.from, (*way).depart, n)
 	if c.net == nil {
 		return nil
 	}
@@ -40,23 +40,26 @@ func (c clockwork) turn(n int) error {
 	return nil
 }
 
-// each calls f for ways by model, on as many threads as the network runs on; models share nothing.
-func (c clockwork) each(ways [][]*way, f func(*way)) {
+// each calls f with n for ways by model, on as many threads as the network runs on; models share nothing.
+func (c clockwork) each(ways [][]*way, f func(*way, int), n int) {
 	threads := min(c.threads, len(ways))
+	if threads <= 1 {
+		every(ways, 0, 1, f, n)
+		return
+	}
 	var group sync.WaitGroup
-	for t := range threads {
-		work := func() {
-			for i := t; i < len(ways); i += threads {
-				for _, w := range ways[i] {
-					f(w)
-				}
-			}
-		}
-		if t == threads-1 {
-			work()
-		} else {
-			group.Go(work)
+	for t := range threads - 1 {
+		group.Go(func() { every(ways, t, threads, f, n) })
+	}
+	every(ways, threads-1, threads, f, n)
+	group.Wait()
+}
+
+// every calls f with n for the ways of every so many models.
+func every(ways [][]*way, first, step int, f func(*way, int), n int) {
+	for i := first; i < len(ways); i += step {
+		for _, w := range ways[i] {
+			f(w, n)
 		}
 	}
-	group.Wait()
 }

@@ -52,11 +52,10 @@ func (s modelSwitch) status(port int) (status uint32, known bool) {
 
 func (s modelSwitch) dropped() (l SwitchLook) {
 	for port := range s.Config().Router + 1 {
-		for drop, count := range map[linkproto.RouterCounter]*uint64{
-			linkproto.RouterBad: &l.Bad, linkproto.RouterLost: &l.Lost, linkproto.RouterHops: &l.Hops, linkproto.RouterLate: &l.Late,
-		} {
-			*count += uint64(s.Dropped(port, drop))
-		}
+		l.Bad += uint64(s.Dropped(port, linkproto.RouterBad))
+		l.Lost += uint64(s.Dropped(port, linkproto.RouterLost))
+		l.Hops += uint64(s.Dropped(port, linkproto.RouterHops))
+		l.Late += uint64(s.Dropped(port, linkproto.RouterLate))
 	}
 	return l
 }

@@ -24,14 +24,14 @@ type tap struct {
 	head  *linkproto.Deframer
 }
 
-// take takes what a model sends in the next clocks, a symbol each.
-func (t *tap) take(symbols []linkproto.Symbol) {
+// take takes what a model sends from the next of so many clocks on, a symbol each.
+func (t *tap) take(symbols []linkproto.Symbol, clocks int) {
 	for i, s := range symbols {
 		if s != linkproto.SymIdle {
 			t.sent = append(t.sent, verilator.Beat{Data: uint64(s), Cycle: t.clock + uint64(i) + 1})
 		}
 	}
-	t.clock += uint64(len(symbols))
+	t.clock += uint64(clocks)
 }
 
 // read returns what has been sent since it was called last, in memory that is there for it, or its own until take.

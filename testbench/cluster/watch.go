@@ -60,6 +60,7 @@ type watch struct {
 	clocks    uint64
 	beats     [2 * topology.MaxLanes][]verilator.Beat
 	symbols   []linkproto.Symbol
+	heard     []heard
 	switches  []SwitchLook
 	listeners map[int][]*Listener // by cable
 }
@@ -152,17 +153,19 @@ func (n *Cluster) ran() {
 	}
 	w.clocks = n.Cycles
 	for i := range n.cables {
-		var all []heard
+		all := w.heard[:0]
 		for j, lanes := range n.cables[i].ways {
 			sent := n.cables[i].sent[j]
 			sent.look.Errors = 0
 			for lane, way := range lanes {
 				beats := way.tap.read(w.beats[len(all)])
-				w.symbols = w.symbols[:0]
-				for _, b := range beats {
-					w.symbols = append(w.symbols, linkproto.Symbol(b.Data))
+				if len(beats) > 0 {
+					w.symbols = w.symbols[:0]
+					for _, b := range beats {
+						w.symbols = append(w.symbols, linkproto.Symbol(b.Data))
+					}
+					sent.hear(lane, way.tap.head, w.symbols, w.clocks)
 				}
-				sent.hear(lane, way.tap.head, w.symbols, w.clocks)
 				sent.look.Errors += way.errors()
 				all = append(all, heard{j, lane, beats})
 			}
@@ -170,6 +173,7 @@ func (n *Cluster) ran() {
 		for _, l := range w.listeners[i] {
 			tell(*l, slices.Clone(all))
 		}
+		w.heard = all
 	}
 	w.switches = w.switches[:0]
 	for i, node := range n.nodes {

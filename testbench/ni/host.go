@@ -186,12 +186,14 @@ func (h *Host) send(p linkproto.Packet) (int, error) {
 
 // Turn runs a model that is in no Fabric for n clocks and serves its hosts.
 func Turn(m Runner, n int, hosts ...*Host) error {
-	var ports []*Port
 	for _, h := range hosts {
-		ports = append(ports, h.Port)
+		h.before(n)
 	}
-	if err := Exchange(m, n, ports...); err != nil {
+	if err := m.Run(uint64(n)); err != nil {
 		return err
+	}
+	for _, h := range hosts {
+		h.after(n)
 	}
 	for _, h := range hosts {
 		if err := h.poll(); err != nil {

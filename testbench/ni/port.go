@@ -248,7 +248,9 @@ func (*goWire) ticks(n int) int { return n }
 func (*goWire) discard()        {}
 
 func (w *goWire) put(symbols []linkproto.Symbol, n int) {
-	w.near.Feed(symbols)
+	if len(symbols) > 0 {
+		w.near.Feed(symbols)
+	}
 	w.clocks += n
 }
 

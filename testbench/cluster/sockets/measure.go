@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"time"
@@ -73,7 +74,7 @@ type bench struct {
 func Measure(ctx context.Context, o Options) (d Document, err error) {
 	d = Document{Seed: o.Seed, Page: pageBytes, Rounds: o.Rounds, Papers: Papers()}
 	err = try.Run(func() {
-		b := &bench{o: o, meter: &meter{}}
+		b := &bench{o: o, meter: &meter{rng: rand.New(rand.NewPCG(o.Seed, 1))}}
 		t := try.Get(topology.Generate("star", []int{2}, 1))
 		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: cluster.Model, Seed: o.Seed, Params: cluster.BenchParams(pageBytes, 1), Wrap: b.meter.wrap}))
 		dir := try.Get(os.MkdirTemp("", "lmmc"))

@@ -9,7 +9,7 @@ import (
 type Master struct {
 	*Monitor
 	bus.Stall
-	queue []*bus.Pending // to be asked for
+	queue []request      // to be asked for
 	sent  []*bus.Pending // asked for and not answered
 	asks  bool           // the last of sent stands on the wires
 	open  int
@@ -35,7 +35,7 @@ func NewMaster(b *testbench.Bench, prefix string, c Config) (*Master, error) {
 // Start queues an access to the word at a byte address. Those that are queued together share a cycle (CYC).
 func (m *Master) Start(a bus.Access) *bus.Pending {
 	p := &bus.Pending{Access: a}
-	m.queue = append(m.queue, p)
+	m.queue = append(m.queue, request{p, classic, 0})
 	return p
 }
 
@@ -71,7 +71,7 @@ func (m *Master) drive() {
 	m.asks = m.asks && !m.taken
 	if !m.asks && len(m.queue) > 0 && len(m.sent) < m.open && !m.Stall.Now() {
 		m.ask(m.queue[0])
-		m.sent, m.queue = append(m.sent, m.queue[0]), m.queue[1:]
+		m.sent, m.queue = append(m.sent, m.queue[0].Pending), m.queue[1:]
 		m.asks = true
 	}
 	bus.Set(m.stb, bus.Bit(m.asks))
@@ -86,7 +86,7 @@ func (m *Master) drive() {
 }
 
 // ask puts a request on the wires.
-func (m *Master) ask(p *bus.Pending) {
+func (m *Master) ask(p request) {
 	mask := p.Mask
 	if mask == 0 {
 		mask = 1<<m.bytes() - 1
@@ -94,6 +94,8 @@ func (m *Master) ask(p *bus.Pending) {
 	bus.Set(m.we, bus.Bit(p.Write))
 	bus.Set(m.adr, p.Addr/m.config.unit(m.bytes()))
 	bus.Set(m.sel, mask)
+	bus.Set(m.cti, p.cti)
+	bus.Set(m.bte, p.bte)
 	if p.Write {
 		bus.Set(m.datM, p.Data)
 	}

@@ -17,12 +17,16 @@ const (
 	RuleQualify  = "Wishbone B4, rule 3.60" // ADR, DAT, SEL and WE hold while STB does
 	RuleClassic  = "Wishbone B4, 3.1.3.1"   // STB stays until the answer
 	RulePipeline = "Wishbone B4, 3.1.3.2"   // STB stays while STALL
+	RuleCycles   = "Wishbone B4, 4.3"       // CTI is one of the four that are defined
+	RuleEnd      = "Wishbone B4, rule 4.30" // End-of-Burst comes with the last word of a burst
+	RuleConstant = "Wishbone B4, rule 4.35" // a burst at a constant address keeps ADR, WE and SEL
+	RuleIncrease = "Wishbone B4, rule 4.40" // an incrementing burst keeps WE, SEL and BTE, and ADR goes on as BTE says
 )
 
 // now is a bus before a rising edge.
 type now struct {
 	cyc, stb, we, stall, ack, err, rty bool
-	adr, dat, sel                      uint64
+	adr, dat, sel, cti, bte            uint64
 }
 
 func (n *now) answered() bool { return n.ack || n.err || n.rty }
@@ -36,7 +40,8 @@ type Monitor struct {
 	is      now
 	taken   bool         // a request at this edge
 	open    []bus.Access // taken and not answered
-	waits   int64        // cycles of the request that stands
+	burst   burst
+	waits   int64 // cycles of the request that stands
 	inReset int
 
 	items    uint64
@@ -48,6 +53,7 @@ type Monitor struct {
 	depth    *testbench.Point
 	lanes    *testbench.Point
 	both     *testbench.Point
+	cycle    *testbench.Point
 }
 
 // NewMonitor watches the bus of the ports with a prefix. The design may be either side.
@@ -94,6 +100,13 @@ func newMonitor(b *testbench.Bench, prefix string, c Config, slave bool) (*Monit
 	if m.sel == nil {
 		m.lanes.Without("the bus has no SEL", "some", "none")
 	}
+	m.cycle = m.coverage.Point("cycle", testbench.Value("classic", 0), testbench.Value("constant", 1), testbench.Value("end of burst", 7),
+		testbench.Value("linear", 2), testbench.Value("wrap 4", 2+8), testbench.Value("wrap 8", 2+16), testbench.Value("wrap 16", 2+24))
+	if m.cti == nil {
+		m.cycle.Without("the bus has no CTI", "classic", "constant", "end of burst", "linear", "wrap 4", "wrap 8", "wrap 16")
+	} else if m.bte == nil {
+		m.cycle.Without("the bus has no BTE", "wrap 4", "wrap 8", "wrap 16")
+	}
 	return m, nil
 }
 
@@ -112,6 +125,7 @@ func (m *Monitor) see() {
 	n := now{
 		cyc: m.cyc.Is(), we: bus.Get(m.we, 0) != 0, adr: bus.Get(m.adr, 0), dat: bus.Get(m.datM, 0), sel: bus.Get(m.sel, 1<<m.bytes()-1),
 		ack: m.ack.Is(), err: bus.Get(m.signals.err, 0) != 0, rty: bus.Get(m.rty, 0) != 0, stall: bus.Get(m.stall, 0) != 0,
+		cti: bus.Get(m.cti, classic), bte: bus.Get(m.bte, 0),
 	}
 	n.stb = bus.Get(m.stb, bus.Bit(n.cyc)) != 0
 	m.is = n
@@ -119,7 +133,7 @@ func (m *Monitor) see() {
 		if m.inReset++; m.inReset > 1 && (n.cyc || n.stb) {
 			m.Violate(RuleReset, "CYC is %d and STB is %d in reset, want 0", bus.Bit(n.cyc), bus.Bit(n.stb))
 		}
-		m.was, m.open, m.waits = now{}, nil, 0
+		m.was, m.open, m.waits, m.burst = now{}, nil, 0, burst{}
 		return
 	}
 	m.inReset = 0
@@ -129,6 +143,7 @@ func (m *Monitor) see() {
 	} else {
 		m.taken = n.cyc && n.stb && n.answered()
 	}
+	m.checkBurst(&n)
 	if m.taken {
 		m.open = append(m.open, bus.Access{Write: n.we, Addr: n.adr * m.config.unit(m.bytes()), Data: n.dat, Mask: n.sel})
 		m.waited.Sample(m.waits)
@@ -155,9 +170,9 @@ func (m *Monitor) checkMaster(n *now) {
 		m.open = nil
 	case waited && !n.stb:
 		m.Violate(rule, "STB fell before the slave took the request")
-	case waited && (n.adr != m.was.adr || n.we != m.was.we || n.sel != m.was.sel || n.we && n.dat != m.was.dat):
-		m.Violate(RuleQualify, "the request changed while it waited: ADR %#x, WE %d, SEL %#x, DAT %#x, before %#x, %d, %#x, %#x", n.adr, bus.Bit(n.we), n.sel, n.dat,
-			m.was.adr, bus.Bit(m.was.we), m.was.sel, m.was.dat)
+	case waited && (n.adr != m.was.adr || n.we != m.was.we || n.sel != m.was.sel || n.cti != m.was.cti || n.bte != m.was.bte || n.we && n.dat != m.was.dat):
+		m.Violate(RuleQualify, "the request changed while it waited: ADR %#x, WE %d, SEL %#x, CTI %d, BTE %d, DAT %#x, before %#x, %d, %#x, %d, %d, %#x", n.adr,
+			bus.Bit(n.we), n.sel, n.cti, n.bte, n.dat, m.was.adr, bus.Bit(m.was.we), m.was.sel, m.was.cti, m.was.bte, m.was.dat)
 	}
 }
 
@@ -171,6 +186,9 @@ func (m *Monitor) checkSlave(n *now) {
 	if !n.cyc {
 		m.Violate(RuleNoCycle, "the slave answers while CYC is 0")
 		return
+	}
+	if m.burst.words > 0 && !n.stb && !m.config.Pipelined {
+		return // permission 4.20: the next word of a burst is acknowledged ahead
 	}
 	if len(m.open) == 0 {
 		m.Violate(RuleAnswer, "the slave answers no request")

@@ -1,5 +1,5 @@
-// Package wishbone models Wishbone B4 (OpenCores, revision B.4) in classic and pipelined mode: a master, a slave, and a checker of the rules
-// that stands beside both.
+// Package wishbone models Wishbone B4 (OpenCores, revision B.4) in classic and pipelined mode, with bursts (CTI, BTE): a master, a slave, and a
+// checker of the rules that stands beside both.
 package wishbone
 
 import (
@@ -38,8 +38,8 @@ func (c Config) unit(bytes int) uint64 {
 
 // signals of a bus; those that are nil are not there.
 type signals struct {
-	cyc, stb, we, adr, datM, sel *testbench.Signal // of the master
-	ack, err, rty, stall, datS   *testbench.Signal // of the slave
+	cyc, stb, we, adr, datM, sel, cti, bte *testbench.Signal // of the master
+	ack, err, rty, stall, datS             *testbench.Signal // of the slave
 }
 
 // find finds the signals of a design that is the slave, or the master.
@@ -55,6 +55,8 @@ func (s *signals) find(p *bus.Port, slave, pipelined bool) error {
 		bus.Wire{To: &s.adr, Name: "adr|addr", Direction: in, Optional: true},
 		bus.Wire{To: &s.datM, Name: "dat_w|dat_mosi|dat|data|wdat|wdata", Direction: in, Optional: true},
 		bus.Wire{To: &s.sel, Name: "sel", Direction: in, Optional: true},
+		bus.Wire{To: &s.cti, Name: "cti", Direction: in, Width: 3, Optional: true},
+		bus.Wire{To: &s.bte, Name: "bte", Direction: in, Width: 2, Optional: true},
 		bus.Wire{To: &s.ack, Name: "ack", Direction: out, Width: 1},
 		bus.Wire{To: &s.err, Name: "err", Direction: out, Width: 1, Optional: true},
 		bus.Wire{To: &s.rty, Name: "rty", Direction: out, Width: 1, Optional: true},
@@ -81,6 +83,8 @@ func (s *signals) fit(p *bus.Port, pipelined bool) error {
 		return fmt.Errorf("%s: %w: %s has %d bits and %s has %d: want the same", p, verilator.ErrPort, s.datM.Name(), s.datM.Width(), wide.Name(), wide.Width())
 	case s.sel != nil && s.sel.Width() != wide.Width()/8:
 		return fmt.Errorf("%s: %w: %s has %d bits, want %d, one for each byte of %s", p, verilator.ErrPort, s.sel.Name(), s.sel.Width(), wide.Width()/8, wide.Name())
+	case s.bte != nil && s.cti == nil:
+		return fmt.Errorf("%s: %w: there is BTE and no CTI: name it in Names[\"cti\"], or set Names[\"bte\"] to \"-\"", p, verilator.ErrPort)
 	case pipelined && s.stb == nil:
 		return fmt.Errorf("%s: %w: the pipelined mode needs STB: name it in Names[\"stb\"]", p, verilator.ErrPort)
 	}

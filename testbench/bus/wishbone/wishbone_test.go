@@ -13,9 +13,13 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
+func design(top string) verilator.Design {
+	return verilator.Design{Top: top, Sources: []string{"testdata/" + top + ".v"}}
+}
+
 // open makes a bench of a design in a mode, with one of its violations.
 func open(t *testing.T, top string, pipelined bool, broken int) *testbench.Bench {
-	b := testbench.New(t, verilator.Design{Top: top, Sources: []string{"testdata/" + top + ".v"}}, testbench.Config{})
+	b := testbench.New(t, design(top), testbench.Config{})
 	check.Fatal(t, b.Model().Poke("broken", uint64(broken)))
 	if pipelined {
 		check.Fatal(t, b.Model().Poke("pipelined", 1))

@@ -2,6 +2,7 @@ package i2c_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -23,6 +24,7 @@ func TestForeignMaster(t *testing.T) {
 	rom := &memory.Memory{}
 	slow := check.Must(wires.AddTarget(0x50, &i2c.EEPROM{Target: rom}))(t)
 	slow.SetThrottle(0.9)
+	check.Must(wires.AddTarget(i2c.Ten(0x2A5), &i2c.EEPROM{Target: &memory.Memory{}}))(t)
 	check.Fatal(t, b.Model().Poke("prescale", 5))
 	var p struct {
 		Address  *uint8 `port:"s_axis_cmd_address"`
@@ -66,6 +68,16 @@ func TestForeignMaster(t *testing.T) {
 		}
 		if !bytes.Equal(got, sent) {
 			c.Fatalf("have %x, want %x", got, sent)
+		}
+		check.Equal(t, "missed", missed, 0)
+		high := uint8(0x78 | 0x2A5>>8) // a 10-bit address, whose low bits go as data
+		command(high, false, true)
+		in.Send(c, append([]byte{0xA5, 0x30}, sent...))
+		command(high, false, false)
+		in.Send(c, []byte{0xA5, 0x30})
+		for i, want := range sent {
+			command(high, true, i == len(sent)-1)
+			check.Equal(t, fmt.Sprint("byte of the 10-bit address ", i), byte(out.Beat(c).Data), want)
 		}
 		check.Equal(t, "missed", missed, 0)
 		command(0x11, false, true)

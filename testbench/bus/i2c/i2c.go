@@ -1,4 +1,4 @@
-// Package i2c models I2C buses (UM10204, NXP) with addresses of 7 bits: masters, targets that stretch the clock, arbitration between masters, and a
+// Package i2c models I2C buses (UM10204, NXP) with addresses of 7 and 10 bits: masters, targets that stretch the clock, arbitration between masters, and a
 // checker of what goes over the wires. Lines are open-drain: each is 1 unless somebody pulls it to 0.
 package i2c
 
@@ -25,9 +25,11 @@ type Config struct {
 
 // Byte is a byte on the bus.
 type Byte struct {
-	// Address says that it is the first after a START: seven bits of address, and 1 for reading.
+	// Address says that it is the first after a START: seven bits of address, and 1 for reading. Of a 10-bit address it has the high bits.
 	Address bool
-	Value   byte
+	// Low says that it has the low bits of a 10-bit address.
+	Low   bool
+	Value byte
 	// Ack says that it was acknowledged.
 	Ack bool
 }
@@ -38,6 +40,7 @@ const (
 	RuleByte   = "UM10204, 3.1.5"    // START and STOP come between bytes of eight bits and an acknowledge bit
 	RuleNack   = "UM10204, 3.1.6"    // STOP or START follows a byte that was not acknowledged
 	RuleVoid   = "UM10204, 3.1.10"   // STOP does not follow START at once
+	RuleTen    = "UM10204, 3.1.11"   // a device with a 10-bit address is read after it was addressed for writing
 	RuleTiming = "UM10204, table 10" // tLOW and tHIGH
 )
 
@@ -92,6 +95,8 @@ type Bus struct {
 
 	begun    bool // between START and STOP
 	first    bool // the byte is the first after a START
+	low      bool // the byte is the second of a 10-bit address
+	ten      byte // the first byte of the 10-bit address that was written since the last STOP; 0 for none
 	fresh    bool // no bit since START
 	bits     int  // rising edges of SCL in this byte
 	value    uint16
@@ -101,6 +106,7 @@ type Bus struct {
 	coverage testbench.Coverage
 	bytes    *testbench.Point
 	starts   *testbench.Point
+	widths   *testbench.Point
 }
 
 // NewBus makes a bus of the ports with a prefix: prefix_scl_i, _scl_o, _scl_t (1 lets go) or _scl_oe (1 drives), and those of SDA. A design
@@ -126,13 +132,14 @@ func NewBus(b *testbench.Bench, prefix string, c Config) (*Bus, error) {
 	i.bytes = i.coverage.Point("byte", testbench.Value("address, acknowledged", 3), testbench.Value("address, not acknowledged", 2),
 		testbench.Value("data, acknowledged", 1), testbench.Value("data, not acknowledged", 0))
 	i.starts = i.coverage.Point("START", testbench.Value("first", 0), testbench.Value("repeated", 1))
+	i.widths = i.coverage.Point("bits of an address", testbench.Values(7, 10)...)
 	i.scl.in.Set(1)
 	i.sda.in.Set(1)
 	p.Run(func() {}, i.drive)
 	return i, nil
 }
 
-// Coverage counts bytes and STARTs.
+// Coverage counts bytes, STARTs and addresses.
 func (i *Bus) Coverage() *testbench.Coverage { return &i.coverage }
 
 func (i *Bus) join() *end {
@@ -212,7 +219,10 @@ func (i *Bus) frame(start bool) {
 		}
 		i.starts.Sample(repeated)
 	}
-	i.begun, i.first, i.fresh, i.bits, i.value, i.nack = start, start, start, 0, 0, false
+	i.begun, i.first, i.fresh, i.bits, i.value, i.nack, i.low = start, start, start, 0, 0, false, false
+	if !start {
+		i.ten = 0
+	}
 	i.since = 0
 }
 
@@ -238,10 +248,11 @@ func (i *Bus) fall() {
 	if i.bits < 9 {
 		return
 	}
-	b := Byte{i.first, byte(i.value >> 1), i.value&1 == 0}
+	b := Byte{Address: i.first, Low: i.low, Value: byte(i.value >> 1), Ack: i.value&1 == 0}
 	kind := int64(0)
-	if b.Address {
+	if i.low = false; b.Address {
 		kind = 2
+		i.address(b)
 	}
 	if b.Ack {
 		kind++
@@ -250,5 +261,24 @@ func (i *Bus) fall() {
 	i.nack, i.first, i.bits, i.value = !b.Ack, false, 0, 0
 	if i.config.Item != nil {
 		i.config.Item(b)
+	}
+}
+
+// tenBits is what the first byte of a 10-bit address begins with (section 3.1.11); two bits of address and the one for reading follow.
+const tenBits = 0xF0
+
+// address takes the first byte after a START.
+func (i *Bus) address(b Byte) {
+	if b.Value&^7 != tenBits {
+		i.widths.Sample(7)
+		i.ten = 0
+		return
+	}
+	i.widths.Sample(10)
+	switch reading := b.Value&1 != 0; {
+	case reading && i.ten != b.Value&^1:
+		i.Violate(RuleTen, "a read from a 10-bit address, %#x, that was not written before the repeated START", b.Value)
+	case !reading:
+		i.ten, i.low = b.Value, b.Ack
 	}
 }

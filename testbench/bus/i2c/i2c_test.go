@@ -3,7 +3,9 @@ package i2c_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -53,7 +55,51 @@ func TestMaster(t *testing.T) {
 		check.Fails(t, "full", m.Write(c, 0x50, 0xFF, 0xFF, 1, 2), i2c.ErrNack, "byte 4")
 	})
 	check.Fatal(t, b.Run(1_000_000))
+	check.Equal(t, "not covered", wires.Coverage().Unhit(), []string{"bits of an address: 10"})
+}
+
+// Devices with addresses of 10 bits, of RTL and of the model, whose low or high bits are those of others.
+func TestTenBits(t *testing.T) {
+	b := testbench.New(t, design("i2c_regs"), testbench.Config{})
+	check.Fatal(t, b.Model().Poke("ten", 1))
+	var low []i2c.Byte
+	wires := check.Must(i2c.NewBus(b, "", i2c.Config{Item: func(v i2c.Byte) {
+		if v.Low {
+			low = append(low, v)
+		}
+	}}))(t)
+	m := wires.NewMaster()
+	devices := []i2c.Address{i2c.Ten(0x242), i2c.Ten(0x243), i2c.Ten(0x342), 0x42}
+	for _, a := range devices[1:] {
+		check.Must(wires.AddTarget(a, &i2c.EEPROM{Target: memory.New(16)}))(t)
+	}
+	check.Fatal(t, b.Reset("rst", 2))
+	rng := b.Rand("data")
+	b.Go("master", func(c *testbench.Task) {
+		var data [4][]byte
+		for k, a := range devices {
+			data[k] = rng.Bytes(16)
+			check.Error(t, m.Write(c, a, append([]byte{0}, data[k]...)...))
+		}
+		for range 20 {
+			k, from := rng.IntN(4), rng.IntN(16)
+			got, err := m.Transfer(c, devices[k], []byte{byte(from)}, 16-from)
+			if err != nil || !bytes.Equal(got, data[k][from:]) {
+				c.Fatalf("address %s, from %d: have %x, %v, want %x", devices[k], from, got, err, data[k][from:])
+			}
+		}
+		check.Error(t, m.Write(c, devices[0], 3))
+		check.Equal(t, "read", check.Must(m.Read(c, devices[0], 2))(t), data[0][3:5])
+		for _, nobody := range []uint16{0x2FF, 0x142} {
+			check.Fails(t, "nobody", m.Write(c, i2c.Ten(nobody), 1), i2c.ErrNack, fmt.Sprintf("address %#x (10 bits)", nobody))
+		}
+		check.Fails(t, "beyond", m.Write(c, devices[0], 15, 1, 2), i2c.ErrNack, "byte 3, 0x2, of 3 to address 0x242 (10 bits)")
+	})
+	check.Fatal(t, b.Run(1_000_000))
 	check.Equal(t, "not covered", wires.Coverage().Unhit(), nil)
+	if len(low) == 0 || low[0] != (i2c.Byte{Low: true, Value: 0x42, Ack: true}) {
+		t.Errorf("low bytes of addresses: %+v", low)
+	}
 }
 
 // Of two masters that begin together one loses, and tries again.
@@ -97,6 +143,7 @@ func TestViolations(t *testing.T) {
 		{i2c.RuleVoid, "HhH"},
 		{i2c.RuleNack, address + "lhl" + "lhl"},
 		{i2c.RuleTiming, "Hhl-LHL"},
+		{i2c.RuleTen, "Hhl" + strings.Repeat("LHL", 4) + "lhl" + "lhl" + "lhl" + "LHL" + "LHL"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			b := testbench.New(t, design("i2c_pins"), testbench.Config{})
@@ -143,5 +190,6 @@ func TestPorts(t *testing.T) {
 	none := map[string]string{"sda_o": "-", "sda_oe": "-"}
 	check.Fails(t, "no output", check.Err(i2c.NewBus(b, "", i2c.Config{Config: bus.Config{Names: none}})), verilator.ErrPort, "no output for SDA")
 	wires := check.Must(i2c.NewBus(b, "", i2c.Config{}))(t)
-	check.Fails(t, "address", check.Err(wires.AddTarget(0x80, &i2c.EEPROM{})), nil, "address 0x80: want 7 bits")
+	check.Fails(t, "address", check.Err(wires.AddTarget(0x80, &i2c.EEPROM{})), nil, "address 0x80: want 7 bits", "i2c.Ten(0x80)")
+	check.Fails(t, "address", check.Err(wires.AddTarget(i2c.Ten(0x400), &i2c.EEPROM{})), nil, "address 0x400 (10 bits): want 10 bits")
 }

@@ -22,28 +22,64 @@ type Master struct {
 // NewMaster puts a master on the bus.
 func (i *Bus) NewMaster() *Master { return &Master{i, i.join()} }
 
+// Address is the address of a device: 7 bits, without the bit for reading, or 10 bits by Ten.
+type Address uint16
+
+const isTen Address = 1 << 15
+
+// Ten is an address of 10 bits.
+func Ten(address uint16) Address { return isTen | Address(address) }
+
+func (a Address) String() string {
+	if a&isTen != 0 {
+		return fmt.Sprintf("%#x (10 bits)", uint16(a&^isTen))
+	}
+	return fmt.Sprintf("%#x", uint16(a))
+}
+
+func (a Address) check() error {
+	switch {
+	case a&isTen != 0 && a&^isTen > 0x3FF:
+		return fmt.Errorf("address %s: want 10 bits", a)
+	case a&isTen == 0 && a > 0x7F:
+		return fmt.Errorf("address %s: want 7 bits, without the bit for reading, or i2c.Ten(%#x)", a, uint16(a))
+	}
+	return nil
+}
+
+// first is the byte after a START.
+func (a Address) first(read byte) byte {
+	if a&isTen != 0 {
+		return tenBits | byte(a>>8&3)<<1 | read
+	}
+	return byte(a)<<1 | read
+}
+
 // Write writes bytes to a device. The error wraps ErrNack, and says which byte, or ErrArbitration.
-func (m *Master) Write(c *testbench.Task, address byte, data ...byte) error {
+func (m *Master) Write(c *testbench.Task, address Address, data ...byte) error {
 	_, err := m.Transfer(c, address, data, 0)
 	return err
 }
 
 // Read reads n bytes from a device.
-func (m *Master) Read(c *testbench.Task, address byte, n int) ([]byte, error) {
+func (m *Master) Read(c *testbench.Task, address Address, n int) ([]byte, error) {
 	return m.Transfer(c, address, nil, n)
 }
 
 // Transfer writes bytes and then reads n after a repeated START. Without bytes to write it reads at once; without either it only addresses the device.
-func (m *Master) Transfer(c *testbench.Task, address byte, out []byte, n int) ([]byte, error) {
+func (m *Master) Transfer(c *testbench.Task, address Address, out []byte, n int) ([]byte, error) {
+	if err := address.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.bus, err)
+	}
 	m.free(c)
-	if len(out) > 0 || n == 0 {
-		if err := m.open(c, address<<1, out); err != nil {
+	if len(out) > 0 || n == 0 || address&isTen != 0 {
+		if err := m.open(c, address, 0, out); err != nil {
 			return nil, err
 		}
 	}
 	var in []byte
 	if n > 0 {
-		if err := m.open(c, address<<1|1, nil); err != nil {
+		if err := m.open(c, address, 1, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -70,9 +106,14 @@ func (m *Master) Transfer(c *testbench.Task, address byte, out []byte, n int) ([
 }
 
 // open begins with a START and sends bytes. When one is not acknowledged it ends with a STOP.
-func (m *Master) open(c *testbench.Task, address byte, data []byte) error {
+func (m *Master) open(c *testbench.Task, address Address, read byte, data []byte) error {
 	m.start(c)
-	for k, v := range append([]byte{address}, data...) {
+	bytes := []byte{address.first(read)}
+	if address&isTen != 0 && read == 0 {
+		bytes = append(bytes, byte(address))
+	}
+	of := len(bytes)
+	for k, v := range append(bytes, data...) {
 		for bit := range 8 {
 			if _, err := m.bit(c, uint64(v>>(7-bit)&1), true); err != nil {
 				return err
@@ -84,10 +125,10 @@ func (m *Master) open(c *testbench.Task, address byte, data []byte) error {
 		}
 		if nack != 0 {
 			m.stop(c)
-			if k == 0 {
-				return fmt.Errorf("%w: address %#x", ErrNack, address>>1)
+			if k < of {
+				return fmt.Errorf("%w: address %s", ErrNack, address)
 			}
-			return fmt.Errorf("%w: byte %d, %#x, of %d to address %#x", ErrNack, k, v, len(data), address>>1)
+			return fmt.Errorf("%w: byte %d, %#x, of %d to address %s", ErrNack, k-of+1, v, len(data), address)
 		}
 	}
 	return nil

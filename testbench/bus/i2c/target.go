@@ -22,7 +22,7 @@ type Device interface {
 type Target struct {
 	bus.Stall
 	bus     *Bus
-	address byte
+	address Address
 	device  Device
 	*end
 	next    uint64 // of SDA, in wait clocks
@@ -31,15 +31,17 @@ type Target struct {
 	begun   bool
 	reading bool
 	chosen  bool // the address was ours
+	half    bool // the high bits of a 10-bit address were ours
+	whole   bool // all of them, since the last STOP
 	bits    int
 	value   byte
 	stretch bool
 }
 
-// AddTarget puts a device with an address of 7 bits on the bus.
-func (i *Bus) AddTarget(address byte, d Device) (*Target, error) {
-	if address > 0x7F {
-		return nil, fmt.Errorf("%s: address %#x: want 7 bits, without the bit for reading", i, address)
+// AddTarget puts a device on the bus.
+func (i *Bus) AddTarget(address Address, d Device) (*Target, error) {
+	if err := address.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", i, err)
 	}
 	t := &Target{Stall: i.Stalls(), bus: i, address: address, device: d, end: i.join(), next: 1}
 	i.targets = append(i.targets, t)
@@ -63,7 +65,8 @@ func (t *Target) step(was, now end, start, stop bool) {
 		if t.chosen && (stop || t.begun) {
 			t.device.Stop()
 		}
-		t.begun, t.active, t.chosen, t.reading, t.bits, t.value = start, start, false, false, 0, 0
+		t.begun, t.active, t.chosen, t.reading, t.half, t.bits, t.value = start, start, false, false, false, 0, 0
+		t.whole = t.whole && start
 		t.sda, t.next, t.wait = 1, 1, 0
 	case !t.active:
 	case was.scl == 0 && now.scl == 1:
@@ -84,13 +87,9 @@ func (t *Target) fall() {
 	}
 	switch {
 	case t.bits == 8 && !t.chosen:
-		t.reading = t.value&1 != 0
-		if t.value>>1 != t.address || !t.device.Start(t.reading) {
-			t.active = false
-			return
+		if t.active = t.addressed(); t.active {
+			t.put(0)
 		}
-		t.chosen = true
-		t.put(0)
 	case t.bits == 8 && t.reading:
 		t.put(1)
 	case t.bits == 8:
@@ -107,6 +106,24 @@ func (t *Target) fall() {
 	case t.reading && t.chosen && t.bits > 0: // what has come moves what is sent to the front
 		t.put(uint64(t.value >> 7))
 	}
+}
+
+// addressed takes a byte of the address, and tells whether the target acknowledges it.
+func (t *Target) addressed() bool {
+	switch ten := t.address&isTen != 0; {
+	case t.half:
+		t.whole = t.value == byte(t.address)
+	case t.value&^1 != t.address.first(0):
+		t.whole = false // another one is addressed
+		return false
+	case ten && t.value&1 == 0:
+		t.half = true
+		return true
+	default:
+		t.reading, t.whole = t.value&1 != 0, t.whole || !ten
+	}
+	t.chosen = t.whole && t.device.Start(t.reading)
+	return t.chosen
 }
 
 // EEPROM is a Device that keeps an address, which the first bytes of a write set and each byte moves on.

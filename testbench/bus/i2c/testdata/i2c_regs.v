@@ -1,10 +1,11 @@
 // An I2C target for the tests of the models: 16 registers behind a pointer, which the first byte of a write sets; a write beyond the last is not
-// acknowledged. It stretches the clock before it acknowledges. With push it drives SDA to 1 as well.
+// acknowledged. It stretches the clock before it acknowledges. Its address has 7 bits, the low ones, or 10 with ten. With push it drives SDA to 1 as well.
 module i2c_regs #(
-    parameter [6:0] ADDRESS = 7'h42
+    parameter [9:0] ADDRESS = 10'h242
 ) (
     input  wire clk,
     input  wire rst,
+    input  wire ten,
     input  wire push,
     input  wire scl_i,
     output wire scl_oe,
@@ -12,9 +13,9 @@ module i2c_regs #(
     output wire sda_o,
     output wire sda_oe
 );
-    localparam [1:0] IDLE = 0, TO_US = 1, POINTER = 2, DATA = 3;
-    reg        scl, sda, pull, reading;
-    reg [1:0]  state;
+    localparam [2:0] IDLE = 0, TO_US = 1, POINTER = 2, DATA = 3, LOW = 4;
+    reg        scl, sda, pull, reading, whole;
+    reg [2:0]  state;
     reg [3:0]  bits;
     reg [7:0]  shift;
     reg [4:0]  pointer;
@@ -24,7 +25,7 @@ module i2c_regs #(
     wire stop  = scl && scl_i && !sda && sda_i;
     wire rise  = !scl && scl_i;
     wire fall  = scl && !scl_i;
-    wire mine  = shift[7:1] == ADDRESS;
+    wire mine  = ten ? shift[7:1] == {5'b11110, ADDRESS[9:8]} && (!shift[0] || whole) : shift[7:1] == ADDRESS[6:0];
     assign sda_o  = !pull;
     assign sda_oe = pull || push;
     assign scl_oe = slow != 4'd0;
@@ -40,6 +41,7 @@ module i2c_regs #(
         end else if (stop) begin
             state <= IDLE;
             pull  <= 1'b0;
+            whole <= 1'b0;
         end else if (state != IDLE && rise) begin
             bits <= bits + 4'd1;
             if (bits != 4'd8) shift <= {shift[6:0], sda_i};
@@ -51,7 +53,12 @@ module i2c_regs #(
                 TO_US: begin
                     reading <= shift[0];
                     pull    <= mine;
-                    if (!mine) state <= IDLE;
+                    if (!mine) {state, whole} <= {IDLE, 1'b0};
+                end
+                LOW: begin
+                    whole <= shift == ADDRESS[7:0];
+                    pull  <= shift == ADDRESS[7:0];
+                    if (shift != ADDRESS[7:0]) state <= IDLE;
                 end
                 POINTER: pointer <= shift[4:0];
                 default: if (!reading) begin
@@ -62,7 +69,7 @@ module i2c_regs #(
             endcase
         end else if (state != IDLE && fall && bits == 4'd9) begin
             bits  <= 4'd0;
-            state <= state == TO_US && !reading ? POINTER : DATA;
+            state <= state == TO_US && !reading ? (ten ? LOW : POINTER) : state == LOW ? POINTER : DATA;
             pull  <= 1'b0;
             if (reading) begin
                 shift   <= store[pointer[3:0]];
@@ -75,6 +82,7 @@ module i2c_regs #(
             {scl, sda} <= 2'b11;
             pull       <= 1'b0;
             slow       <= 4'd0;
+            whole      <= 1'b0;
         end
     end
 endmodule

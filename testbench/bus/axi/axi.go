@@ -28,7 +28,8 @@ type Config struct {
 	Unchecked bool
 	// Reorder lets a RAM answer transactions of different IDs in any order, and put their data in between each other.
 	Reorder bool
-	// Respond decides how a RAM answers; what is neither Okay nor ExOkay is not carried out. Nil means Okay.
+	// Respond decides how a RAM answers; what is neither Okay nor ExOkay is not carried out. It may set RespUser of a write and DataUser of a read. Nil
+	// means Okay.
 	Respond func(*Transaction) Resp
 	// MaxStall is how many cycles a Monitor lets a transfer wait for ready; 0 means any number.
 	MaxStall uint64
@@ -95,9 +96,9 @@ func (c *channel) set(i int, v uint64) {
 
 // Signals of the other channels.
 const (
-	wData, wStrb, wUser       = 0, 1, 2
-	bResp, bID, bUser         = 0, 1, 2
-	rData, rResp, rID, rUser_ = 0, 1, 2, 3
+	wData, wStrb, wUser      = 0, 1, 2
+	bResp, bID, bUser        = 0, 1, 2
+	rData, rResp, rID, rUser = 0, 1, 2, 3
 )
 
 var channelNames = [5]string{"aw", "w", "b", "ar", "r"}

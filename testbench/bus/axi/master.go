@@ -94,7 +94,7 @@ func (m *Master) Start(c *testbench.Task, t Transaction) *Pending {
 	if t.Write {
 		address, to, waiting = &m.channels[aw], m.aw, m.writes
 	} else {
-		p.Data = make([]byte, 0, t.Len<<t.Size)
+		p.Data, p.DataUser = make([]byte, 0, t.Len<<t.Size), nil
 	}
 	m.room(c, to)
 	m.address(address, &t)
@@ -145,6 +145,12 @@ func (m *Master) carries(t *Transaction) error {
 	if !t.Write {
 		return nil
 	}
+	if t.DataUser != nil && len(t.DataUser) != t.Len {
+		return fmt.Errorf("%w: %s: DataUser has %d values: want %d, or none", ErrTransaction, t, len(t.DataUser), t.Len)
+	}
+	if err := m.channels[w].users(wUser, t, t.DataUser...); err != nil {
+		return err
+	}
 	n := t.Len << t.Size
 	if len(t.Data) != n || t.Strobe != nil && len(t.Strobe) != (n+7)/8 {
 		return fmt.Errorf("%w: %s: Data has %d bytes and Strobe %d: want %d, and %d or none", ErrTransaction, t, len(t.Data), len(t.Strobe), n, (n+7)/8)
@@ -164,7 +170,7 @@ func (m *Master) collect() {
 		}
 		c := &m.channels[b]
 		if p := m.oldest(m.writes, c.value(bID), beat.Cycle); p != nil {
-			p.Resp, p.End, p.done = Resp(c.value(bResp)), beat.Cycle, true
+			p.Resp, p.RespUser, p.End, p.done = Resp(c.value(bResp)), c.value(bUser), beat.Cycle, true
 			m.retire(m.writes, c.value(bID))
 			m.ends++
 		}

@@ -166,7 +166,7 @@ func (m *Monitor) moved(i int, c *channel, e verilator.Event) {
 			}
 		}
 		remove(m.answers, key)
-		t.Resp = Resp(c.value(bResp))
+		t.Resp, t.RespUser = Resp(c.value(bResp)), c.value(bUser)
 		m.end(t, e.Cycle)
 	case r:
 		m.beats++

@@ -2,6 +2,7 @@ package axi
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus"
@@ -142,8 +143,21 @@ func (m *RAM) run(t *Transaction, from int) int {
 
 // refused lets Config.Respond answer.
 func (m *RAM) refused(t *Transaction) bool {
-	if m.config.Respond != nil {
-		t.Resp = m.config.Respond(t)
+	if m.config.Respond == nil {
+		return false
+	}
+	t.Resp = m.config.Respond(t)
+	err := m.channels[b].users(bUser, t, t.RespUser)
+	if !t.Write {
+		if t.DataUser != nil && len(t.DataUser) != t.Len {
+			err = fmt.Errorf("%w: %s: DataUser has %d values: want %d, or none", ErrTransaction, t, len(t.DataUser), t.Len)
+			t.DataUser = nil
+		} else {
+			err = m.channels[r].users(rUser, t, t.DataUser...)
+		}
+	}
+	if err != nil {
+		m.Bench.Errorf("%s: Config.Respond: %w", m.Port, err)
 	}
 	return t.Resp > ExOkay
 }
@@ -187,6 +201,7 @@ func (m *RAM) serveWrites(c *testbench.Task) {
 		}
 		m.channels[b].set(bResp, uint64(t.Resp))
 		m.channels[b].set(bID, t.ID)
+		m.channels[b].set(bUser, t.RespUser)
 		m.channels[b].put(m.b, false)
 		open = append(open[:k], open[k+1:]...)
 	}

@@ -1,6 +1,9 @@
 package axi
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // address makes the row of an address channel that of a transaction.
 func (l *layout) address(c *channel, t *Transaction) {
@@ -69,6 +72,7 @@ func (c *channel) words(i int) []uint64 {
 // wdata makes the row of channel W the i-th transfer of a write.
 func (l *layout) wdata(t *Transaction, i int) {
 	c := &l.channels[w]
+	c.setUser(wUser, t, i)
 	lane := int(t.container(i) % uint64(l.bytes))
 	bytes := 1 << t.Size
 	pack(c.words(wData), t.Data[i*bytes:(i+1)*bytes], lane)
@@ -97,6 +101,9 @@ func (l *layout) written(t *Transaction, i int) {
 	at := len(t.Data)
 	t.Data = append(t.Data, make([]byte, bytes)...)
 	unpack(t.Data[at:], c.words(wData), lane)
+	if c.has(wUser) {
+		t.DataUser = append(t.DataUser, c.value(wUser))
+	}
 	if !c.has(wStrb) {
 		return
 	}
@@ -124,6 +131,7 @@ func (l *layout) rdata(t *Transaction, i int) {
 	pack(c.words(rData), t.Data[i*bytes:(i+1)*bytes], int(t.container(i)%uint64(l.bytes)))
 	c.set(rResp, uint64(t.Resp))
 	c.set(rID, t.ID)
+	c.setUser(rUser, t, i)
 }
 
 // read adds the transfer in the row of channel R to a read as its i-th.
@@ -133,6 +141,31 @@ func (l *layout) read(t *Transaction, i int) {
 	t.Data = append(t.Data, make([]byte, bytes)...)
 	unpack(t.Data[at:], c.words(rData), int(t.container(i)%uint64(l.bytes)))
 	t.Resp = max(t.Resp, Resp(c.value(rResp)))
+	if c.has(rUser) {
+		t.DataUser = append(t.DataUser, c.value(rUser))
+	}
+}
+
+// setUser sets WUSER or RUSER of the i-th transfer.
+func (c *channel) setUser(k int, t *Transaction, i int) {
+	if c.has(k) {
+		v := uint64(0)
+		if t.DataUser != nil {
+			v = t.DataUser[i]
+		}
+		c.set(k, v)
+	}
+}
+
+// users refuses USER signals of data or of a response that the channel cannot carry.
+func (c *channel) users(k int, t *Transaction, values ...uint64) error {
+	width := c.signals[k].width
+	for _, v := range values {
+		if width < 64 && v>>width != 0 {
+			return fmt.Errorf("%w: %s: %#x in %suser of %d bits", ErrWidth, t, v, c.name, width)
+		}
+	}
+	return nil
 }
 
 func truth(b bool) uint64 {

@@ -57,6 +57,10 @@ type Transaction struct {
 	Lock                     bool
 	Cache, Prot, QoS, Region uint64
 	User                     uint64 // AxUSER
+	// DataUser is WUSER or RUSER of each transfer; nil means zeros, or that the bus has none.
+	DataUser []uint64
+	// RespUser is BUSER.
+	RespUser uint64
 	// Data has 1<<Size bytes for each transfer. Bytes of an unaligned first transfer that lie below Addr count for nothing.
 	Data []byte
 	// Strobe has a bit for each byte of Data, the lowest first; nil means that all from Addr on are written.

@@ -33,14 +33,27 @@ type ends struct {
 	prefix string
 	source func(*testbench.Bench, string, ethernet.Config) (*ethernet.Source, error)
 	sink   func(*testbench.Bench, string, ethernet.Config) (*ethernet.Sink, error)
+	speed  int
 }
 
 var interfaces = []ends{
-	{"MII", "m", ethernet.NewGMIISource, ethernet.NewGMIISink},
-	{"GMII", "g", ethernet.NewGMIISource, ethernet.NewGMIISink},
-	{"RGMII", "r", ethernet.NewRGMIISource, ethernet.NewRGMIISink},
-	{"XGMII, 32 bits", "x", ethernet.NewXGMIISource, ethernet.NewXGMIISink},
-	{"XGMII, 64 bits", "y", ethernet.NewXGMIISource, ethernet.NewXGMIISink},
+	{"MII", "m", ethernet.NewGMIISource, ethernet.NewGMIISink, 0},
+	{"GMII", "g", ethernet.NewGMIISource, ethernet.NewGMIISink, 0},
+	{"RGMII", "r", ethernet.NewRGMIISource, ethernet.NewRGMIISink, 0},
+	{"XGMII, 32 bits", "x", ethernet.NewXGMIISource, ethernet.NewXGMIISink, 0},
+	{"XGMII, 64 bits", "y", ethernet.NewXGMIISource, ethernet.NewXGMIISink, 0},
+	{"RGMII at 100 Mbit/s", "r", ethernet.NewRGMIISource, ethernet.NewRGMIISink, 100},
+	{"RGMII at 10 Mbit/s, with TXC", "s", ethernet.NewRGMIISource, ethernet.NewRGMIISink, 10},
+}
+
+// open opens both models of an interface.
+func (e ends) open(t *testing.T, b *testbench.Bench, c ethernet.Config) (*ethernet.Source, *ethernet.Sink) {
+	c.Speed = e.speed
+	in := ethernet.Config{Speed: e.speed}
+	if e.prefix == "s" {
+		in.Clock = check.Must(b.Clock("s_rxc", 50, 3))(t)
+	}
+	return check.Must(e.source(b, e.prefix, in))(t), check.Must(e.sink(b, e.prefix, c))(t)
 }
 
 // Frames of all sizes arrive as they were sent, with and without errors, at the shortest gap and others.
@@ -48,8 +61,7 @@ func TestFrames(t *testing.T) {
 	for _, e := range interfaces {
 		t.Run(e.kind, func(t *testing.T) {
 			b := testbench.New(t, through, testbench.Config{})
-			source := check.Must(e.source(b, e.prefix, ethernet.Config{}))(t)
-			sink := check.Must(e.sink(b, e.prefix, ethernet.Config{Config: bus.Config{Waive: []string{ethernet.RuleFCS}}}))(t)
+			source, sink := e.open(t, b, ethernet.Config{Config: bus.Config{Waive: []string{ethernet.RuleFCS}}})
 			check.Fatal(t, b.Reset("rst", 4))
 			rng := b.Rand("frames")
 			var sent []ethernet.Frame
@@ -75,7 +87,7 @@ func TestFrames(t *testing.T) {
 					}
 				}
 			})
-			check.Fatal(t, b.Run(100_000))
+			check.Fatal(t, b.Run(500_000))
 			unhit := sink.Coverage().Unhit()
 			if e.kind == "MII" {
 				unhit = slices.DeleteFunc(unhit, func(s string) bool { return s == "frame: error" })
@@ -113,13 +125,14 @@ func TestViolations(t *testing.T) {
 		{ethernet.RuleEnd, interfaces[3], 5, []ethernet.Frame{good}},
 		{ethernet.RuleXGMII, interfaces[3], 6, []ethernet.Frame{good}},
 		{ethernet.RuleStart, interfaces[3], 7, nil},
+		{ethernet.RuleOctets, interfaces[6], 8, []ethernet.Frame{good}},
+		{ethernet.RuleFCS, interfaces[5], 0, []ethernet.Frame{{Data: good.Data, BadFCS: true}}},
 	} {
 		t.Run(fmt.Sprint(test.rule, ", ", test.ends.kind, " ", test.broken), func(t *testing.T) {
 			b := testbench.New(t, through, testbench.Config{})
 			check.Fatal(t, b.Model().Poke("broken", test.broken))
-			source := check.Must(test.ends.source(b, test.ends.prefix, ethernet.Config{}))(t)
 			var rules []string
-			check.Must(test.ends.sink(b, test.ends.prefix, ethernet.Config{Config: bus.Config{Violation: func(v bus.Violation) { rules = append(rules, v.Rule) }}}))(t)
+			source, _ := test.ends.open(t, b, ethernet.Config{Config: bus.Config{Violation: func(v bus.Violation) { rules = append(rules, v.Rule) }}})
 			check.Fatal(t, b.Reset("rst", 4))
 			source.Put(test.frames...)
 			check.Fatal(t, b.Step(2000))
@@ -137,6 +150,8 @@ func TestPorts(t *testing.T) {
 	names := map[string]string{"rxd": "x_rxd", "rx_dv": "g_rx_dv"}
 	check.Fails(t, "width", check.Err(ethernet.NewGMIISource(b, "g", ethernet.Config{Config: bus.Config{Names: names}})), verilator.ErrPort,
 		"x_rxd has 32 bits, want 8, or 4 for MII")
+	check.Fails(t, "speed", check.Err(ethernet.NewRGMIISource(b, "r", ethernet.Config{Speed: 1})), nil, "rgmii r: Config.Speed is 1 Mbit/s: want 1000, 100 or 10")
+	check.Fails(t, "speed", check.Err(ethernet.NewGMIISink(b, "g", ethernet.Config{Speed: 100})), nil, "gmii g: Config.Speed is for RGMII")
 	check.Fails(t, "width", check.Err(ethernet.NewXGMIISource(b, "g", ethernet.Config{Config: bus.Config{Names: map[string]string{"rxc": "g_rx_dv"}}})), verilator.ErrPort,
 		"g_rxd has 8 bits and g_rx_dv has 1: want 32 and 4, or 64 and 8")
 }

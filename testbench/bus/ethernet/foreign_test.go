@@ -177,6 +177,42 @@ func TestForeignRGMII(t *testing.T) {
 	t.Logf("%d frames to GMII, %d to RGMII, %d cycles, %d violations", gmii.Count(), sink.Count(), b.Cycle(), gmii.Violations()+sink.Violations())
 }
 
+// At 100 Mbit/s it has MII, whose clock enable comes every five clocks; clk90, which is not used, is the clock of what sends there.
+func TestForeignRGMIIAt100(t *testing.T) {
+	b := testbench.New(t, ethernetDesign(t, "rgmii_phy_if", map[string]string{"USE_CLK90": `"FALSE"`}), testbench.Config{})
+	check.Fatal(t, b.Model().Poke("speed", 1))
+	named := func(clock *testbench.Clock, names map[string]string) ethernet.Config {
+		return ethernet.Config{Config: bus.Config{Clock: clock, Reset: "rst", Names: names}}
+	}
+	rx := check.Must(b.Clock("phy_rgmii_rx_clk", 50, 0))(t)
+	slow := named(rx, nil)
+	slow.Speed = 100
+	source := check.Must(ethernet.NewRGMIISource(b, "phy_rgmii", slow))(t)
+	mii := check.Must(ethernet.NewGMIISink(b, "", named(rx, map[string]string{"rxd": "mac_gmii_rxd[3:0]", "rx_dv": "mac_gmii_rx_dv", "rx_er": "mac_gmii_rx_er"})))(t)
+	tx := check.Must(b.Clock("clk90", 50, 20))(t)
+	from := check.Must(ethernet.NewGMIISource(b, "", named(tx, map[string]string{"rxd": "mac_gmii_txd[3:0]", "rx_dv": "mac_gmii_tx_en", "rx_er": "mac_gmii_tx_er"})))(t)
+	slow.Clock = nil
+	sink := check.Must(ethernet.NewRGMIISink(b, "phy_rgmii", slow))(t)
+	check.Fatal(t, b.Reset("rst", 10))
+	check.Fatal(t, b.Step(100))
+	frames := payloads(b.Rand("frames"), 20)
+	for _, f := range frames {
+		source.Put(ethernet.Frame{Data: f})
+		from.Put(ethernet.Frame{Data: f})
+	}
+	for name, s := range map[string]*ethernet.Sink{"MII": mii, "RGMII": sink} {
+		b.Go(name, func(c *testbench.Task) {
+			for i, want := range frames {
+				if got := s.Get(c); !bytes.Equal(got.Data, want) || got.Error {
+					c.Fatalf("frame %d: have %+v, want %x", i, got, want)
+				}
+			}
+		})
+	}
+	check.Fatal(t, b.Run(500_000))
+	t.Logf("%d frames to MII, %d to RGMII, %d cycles, %d violations", mii.Count(), sink.Count(), b.Cycle(), mii.Violations()+sink.Violations())
+}
+
 // words sends frames as words of a stream with tkeep, and collects them.
 type words struct {
 	data, keep, valid, ready, last *testbench.Signal

@@ -8,12 +8,50 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// gmii is GMII (clause 35), or MII (clause 22) over four bits, the low ones first.
+// nibbles are octets over four bits, the low ones first.
+type nibbles struct {
+	half  bool  // an octet has begun
+	high  octet // what is left of it to send, or its low half that has come
+	pause bool  // the second half of an idle octet comes next
+}
+
+func (n *nibbles) next(s *Source) octet {
+	if n.half {
+		n.half = false
+		return n.high
+	}
+	x := s.next(1)
+	n.half, n.high = true, octet{x.value >> 4, x.valid, x.error}
+	x.value &= 0xF
+	return x
+}
+
+func (n *nibbles) take(s *Sink, x octet) {
+	switch {
+	case s.InReset():
+		*n = nibbles{}
+		s.restart()
+	case !x.valid:
+		if n.half {
+			s.Violate(RuleOctets, "a frame ends after half an octet")
+		}
+		n.half = false
+		if !n.pause {
+			s.take(x)
+		}
+		n.pause = !n.pause
+	case !n.half:
+		n.half, n.high, n.pause = true, x, false
+	default:
+		n.half = false
+		s.take(octet{n.high.value | x.value<<4, true, x.error || n.high.error})
+	}
+}
+
+// gmii is GMII (clause 35), or MII (clause 22) over four bits.
 type gmii struct {
 	data, valid, error *testbench.Signal
-	half               bool
-	high               octet // what is left of an octet
-	pause              bool  // the second half of an idle octet comes next
+	nibbles            nibbles
 }
 
 func (g *gmii) find(p *bus.Port, d verilator.Direction) error {
@@ -41,58 +79,41 @@ func (g *gmii) set(x octet) {
 func (g *gmii) send(s *Source) {
 	g.set(octet{})
 	s.Run(func() {}, func() {
-		if g.half {
-			g.half = false
-			g.set(g.high)
+		if g.data.Width() == 4 {
+			g.set(g.nibbles.next(s))
 			return
 		}
-		x := s.next(1)
-		if g.data.Width() == 4 {
-			g.half, g.high = true, octet{x.value >> 4, x.valid, x.error}
-		}
-		g.set(x)
+		g.set(s.next(1))
 	})
 }
 
 func (g *gmii) receive(s *Sink) {
 	s.Run(func() {
-		if s.InReset() {
-			g.half = false
-			s.restart()
+		x := octet{byte(g.data.Get()), g.valid.Is(), g.error != nil && g.error.Is()}
+		if g.data.Width() == 4 {
+			g.nibbles.take(s, x)
 			return
 		}
-		x := octet{byte(g.data.Get()), g.valid.Is(), g.error != nil && g.error.Is()}
-		switch {
-		case !x.valid && x.error && x.value != 0x01 && x.value != 0x0F && x.value != 0x1F && g.data.Width() == 8:
+		if !x.valid && x.error && x.value != 0x01 && x.value != 0x0F && x.value != 0x1F && !s.InReset() {
 			s.Violate(RuleGMII, "ER without EN with data %#x, which is reserved", x.value)
-			fallthrough
-		case !x.valid:
-			if g.half {
-				s.Violate(RuleOctets, "a frame ends after half an octet")
-			}
-			g.half = false
-			if !g.pause {
-				s.take(x)
-			}
-			g.pause = !g.pause && g.data.Width() == 4
-		case g.data.Width() == 8:
-			s.take(x)
-		case !g.half:
-			g.half, g.high, g.pause = true, x, false
-		default:
-			g.half = false
-			s.take(octet{g.high.value | x.value<<4, true, x.error || g.high.error})
 		}
+		s.take(x)
 	}, nil)
 }
 
-// rgmii is RGMII 2.0: the low half of an octet and EN with the rising edge, the high half and EN xor ER with the falling one.
-type rgmii struct{ data, ctl *testbench.Signal }
+// rgmii is RGMII 2.0: EN with the rising edge, EN xor ER with the falling one; at 1 Gbit/s the low half of an octet with the rising edge and the
+// high half with the falling one, and below that a half with both edges of a clock.
+type rgmii struct {
+	data, ctl, clock *testbench.Signal
+	slow             bool
+	nibbles          nibbles
+}
 
 func (r *rgmii) find(p *bus.Port, d verilator.Direction) error {
 	return p.Find(
 		bus.Wire{To: &r.data, Name: "rxd|txd|rd|td", Direction: d, Width: 4},
 		bus.Wire{To: &r.ctl, Name: "rx_ctl|tx_ctl|rx_dv|tx_en", Direction: d, Width: 1},
+		bus.Wire{To: &r.clock, Name: "txc|tx_clk", Direction: verilator.Out, Width: 1, Optional: true},
 	)
 }
 
@@ -101,7 +122,13 @@ func (r *rgmii) send(s *Source) {
 	r.ctl.Set(0)
 	s.Bench.Background(s.String(), func(c *testbench.Task) {
 		for {
-			x := s.next(1)
+			var x octet
+			if r.slow {
+				x = r.nibbles.next(s)
+				x.value |= x.value << 4
+			} else {
+				x = s.next(1)
+			}
 			c.Falling(s.Clock)
 			r.data.Set(uint64(x.value))
 			r.ctl.Set(bus.Bit(x.valid))
@@ -113,15 +140,41 @@ func (r *rgmii) send(s *Source) {
 }
 
 func (r *rgmii) receive(s *Sink) {
+	if r.slow && r.clock != nil {
+		r.follow(s)
+		return
+	}
 	s.Bench.Background(s.String(), func(c *testbench.Task) {
 		for {
 			c.Rising(s.Clock)
-			low, valid := r.data.Get(), r.ctl.Is()
+			x := octet{byte(r.data.Get()), r.ctl.Is(), false}
 			c.Falling(s.Clock)
-			x := octet{byte(low | r.data.Get()<<4), valid, r.ctl.Is() != valid}
+			x.error = r.ctl.Is() != x.valid
+			if r.slow {
+				r.nibbles.take(s, x)
+				continue
+			}
+			x.value |= byte(r.data.Get() << 4)
 			s.take(x)
 		}
 	})
+}
+
+// follow receives with the edges of a clock that the design makes.
+func (r *rgmii) follow(s *Sink) {
+	var x octet
+	was := false
+	s.Run(func() {
+		now := r.clock.Is()
+		switch {
+		case now && !was:
+			x = octet{byte(r.data.Get()), r.ctl.Is(), false}
+		case was && !now:
+			x.error = r.ctl.Is() != x.valid
+			r.nibbles.take(s, x)
+		}
+		was = now
+	}, nil)
 }
 
 // Control characters of XGMII (table 46-3).

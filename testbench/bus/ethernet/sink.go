@@ -3,6 +3,7 @@ package ethernet
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus"
@@ -45,9 +46,10 @@ func NewGMIISink(b *testbench.Bench, prefix string, c Config) (*Sink, error) {
 	return newSink(b, "gmii", prefix, c, &gmii{})
 }
 
-// NewRGMIISink watches RGMII at 1 Gbit/s. Config.Clock is the clock with whose edges the data is valid: TXC.
+// NewRGMIISink watches RGMII. Config.Clock is the clock with whose edges the data is valid: TXC. Below 1 Gbit/s, where designs divide a clock for it, an
+// output TXC is followed instead: at each edge of Config.Clock, which must be faster.
 func NewRGMIISink(b *testbench.Bench, prefix string, c Config) (*Sink, error) {
-	return newSink(b, "rgmii", prefix, c, &rgmii{})
+	return newSink(b, "rgmii", prefix, c, &rgmii{slow: c.slow()})
 }
 
 // NewXGMIISink watches XGMII of 32 or 64 bits.
@@ -59,6 +61,9 @@ func newSink(b *testbench.Bench, kind, prefix string, c Config, pins pins) (*Sin
 	p, err := bus.Open(b, kind, prefix, c.Config)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.check(pins); err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	c.MaxFrame, c.MinGap = cmp.Or(c.MaxFrame, MaxFrame), cmp.Or(c.MinGap, MinGap)
 	s := &Sink{Port: p, config: c}

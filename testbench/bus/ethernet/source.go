@@ -1,6 +1,9 @@
 package ethernet
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus"
 	"github.com/stafflink/lmmc/verilator"
@@ -9,12 +12,27 @@ import (
 // Config says what an interface is like. The zero value works.
 type Config struct {
 	bus.Config
+	// Speed is that of RGMII in Mbit/s: 1000, 100 or 10; 0 means 1000. Below 1000 half an octet goes with each clock.
+	Speed int
 	// MaxFrame is the longest frame; 0 means 1518 octets.
 	MaxFrame int
 	// MinGap is the shortest gap between frames that a Sink takes; 0 means 12 octets.
 	MinGap int
 	// Item is called with each frame that a Sink has received.
 	Item func(Frame)
+}
+
+func (c *Config) slow() bool { return c.Speed == 100 || c.Speed == 10 }
+
+func (c *Config) check(p pins) error {
+	_, can := p.(*rgmii)
+	switch {
+	case c.Speed == 0 || can && (c.Speed == 1000 || c.slow()):
+		return nil
+	case can:
+		return fmt.Errorf("Config.Speed is %d Mbit/s: want 1000, 100 or 10", c.Speed)
+	}
+	return errors.New("Config.Speed is for RGMII: what others send with a clock follows from their width")
 }
 
 // Source drives an interface of the design that receives. Throttled, it leaves longer gaps.
@@ -34,9 +52,9 @@ func NewGMIISource(b *testbench.Bench, prefix string, c Config) (*Source, error)
 	return newSource(b, "gmii", prefix, c, &gmii{})
 }
 
-// NewRGMIISource drives RGMII (version 2.0) at 1 Gbit/s on both edges of the clock: RXD or TXD, RX_CTL or TX_CTL.
+// NewRGMIISource drives RGMII (version 2.0) on both edges of the clock: RXD or TXD, RX_CTL or TX_CTL.
 func NewRGMIISource(b *testbench.Bench, prefix string, c Config) (*Source, error) {
-	return newSource(b, "rgmii", prefix, c, &rgmii{})
+	return newSource(b, "rgmii", prefix, c, &rgmii{slow: c.slow()})
 }
 
 // NewXGMIISource drives XGMII of 32 or 64 bits: RXD or TXD, RXC or TXC.
@@ -48,6 +66,9 @@ func newSource(b *testbench.Bench, kind, prefix string, c Config, pins pins) (*S
 	p, err := bus.Open(b, kind, prefix, c.Config)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.check(pins); err != nil {
+		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	if err := pins.find(p, verilator.In); err != nil {
 		return nil, err

@@ -24,6 +24,14 @@ module mii_through (
     output wire [3:0]  r_txd,
     output wire        r_tx_ctl,
 
+    // RGMII below 1 Gbit/s, whose clocks are slower than clk
+    input  wire        s_rxc,
+    input  wire [3:0]  s_rxd,
+    input  wire        s_rx_ctl,
+    output reg         s_txc,
+    output reg  [3:0]  s_txd,
+    output reg         s_tx_ctl,
+
     input  wire [31:0] x_rxd,
     input  wire [3:0]  x_rxc,
     output reg  [31:0] x_txd,
@@ -62,6 +70,15 @@ module mii_through (
     always @(negedge clk) high <= {r_rx_ctl, r_rxd};
     always @(posedge clk) {high_out, low_out} <= {high, low};
     assign {r_tx_ctl, r_txd} = clk ? low_out : high_out;
+
+    reg [3:0] spoilt;   // rising edges of s_rxc in a frame
+    reg [4:0] s_hold;   // data changes a clock after s_txc, so that it holds when that has changed
+    always @(posedge clk) begin
+        {s_txc, s_hold, s_txd, s_tx_ctl} <= {s_rxc, s_rxd, s_rx_ctl, s_hold};
+        if (!s_rx_ctl) spoilt <= 4'd0;
+        else if (s_rxc && !s_txc && spoilt != 4'd15) spoilt <= spoilt + 4'd1;
+        if (broken == 4'd8 && spoilt == 4'd15) s_tx_ctl <= 1'b0;
+    end
 
     wire stop = x_rxc[0] && x_rxd[7:0] == 8'hFD;
     always @(posedge clk) begin

@@ -31,8 +31,8 @@ func netBenchCommand() *cli.Command {
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
 			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
 			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM; net bench barriers,\n" +
-			"as many barriers as --samples says, by each algorithm and by hardware on 2 to 32 nodes, beside LogP's prediction and the paper on MCD; with --scale by the\n" +
-			"routers, on networks of 2 nodes and more;\n" +
+			"as many barriers as --samples says (the paper has 100), by each algorithm on one and on two networks, and by hardware, of 2 to 32 nodes, beside LogP's\n" +
+			"prediction and the paper on MCD; with --scale by the routers, on networks of 2 nodes and more;\n" +
 			"net bench collectives, broadcasts and allreduces of 4 to 64 KB on 8 nodes, by each way that data can go;\n" +
 			"net bench sockets, sockets and messages beside the kernel's TCP over lmmc ip, by the same two network interfaces, in real time, beside the\n" +
 			"paper on sockets past the protocol stack. --samples is how often each has its turn. TCP takes root.\n\nPATTERN, where messages go, is one of" + patterns.String(),
@@ -44,9 +44,10 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "width", Usage: "build switches and network interfaces for `BYTES` a clock inside: 1, 4 or 8", Value: 1},
 			&cli.IntFlag{Name: "slots", Usage: "build switches that keep `N` packets for each input, a power of two", Value: 8},
 			&cli.IntFlag{Name: "sample", Usage: "take samples of `CLOCKS`", Value: 20_000},
-			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most, or measure N barriers", Value: 10},
+			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most, or measure N barriers (default: 10; barriers: 4, with --scale 11)"},
 			&cli.BoolFlag{Name: "scale", Usage: "net bench barriers: measure barriers by the routers on stars, trees and hyper-crossbars, idle and saturated"},
-			&cli.IntFlag{Name: "nodes", Usage: "with --scale, take networks of up to `N` nodes; the greatest has 2,560; more than 16 take long", Value: 16},
+			&cli.IntFlag{Name: "nodes", Usage: "net bench barriers: take networks of up to `N` nodes (default: 32; with --scale 64, and 2,560 at most)"},
+			&cli.StringFlag{Name: "rung", Usage: "net bench barriers: nodes are `RUNG`: rtl, or model, which is faster", DefaultText: "rtl", Value: cluster.RTL},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
 			&cli.IntFlag{Name: "lanes", Usage: "give each cable, and each host's, `N` lanes, 1 to 8; with more than one, nodes are as wide as that at least (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},
@@ -64,7 +65,7 @@ func netBench(ctx *cli.Context) error {
 	if ctx.NArg() < 1 {
 		return usagef("net bench takes a topology file, or a topology and its size, as in net bench star 16; see lmmc net bench --help")
 	}
-	for _, flag := range []string{"scale", "nodes"} {
+	for _, flag := range []string{"scale", "nodes", "rung"} {
 		if ctx.IsSet(flag) && ctx.Args().First() != "barriers" {
 			return usagef("--%s: it is for net bench barriers", flag)
 		}
@@ -91,7 +92,7 @@ func netBench(ctx *cli.Context) error {
 		Page: ctx.Int("page"), Slots: ctx.Int("slots"), Seed: ctx.Uint64("seed"),
 	}
 	d.Least, d.Most = sizesOf(ctx.String("size"))
-	work := cluster.Workload{Pattern: d.Pattern, Least: d.Least, Most: d.Most, Sample: ctx.Int("sample"), Samples: ctx.Int("samples")}
+	work := cluster.Workload{Pattern: d.Pattern, Least: d.Least, Most: d.Most, Sample: ctx.Int("sample"), Samples: or(ctx, "samples", 10)}
 	config := cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Preload: ctx.Bool("preload"), Seed: d.Seed, Threads: ctx.Int("threads"), Params: cluster.BenchParams(d.Page, ctx.Int("width")),
 		Slots: d.Slots, Arrivals: true,

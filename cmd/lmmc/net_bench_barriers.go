@@ -10,7 +10,6 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
-	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 	"github.com/stafflink/lmmc/testbench/report/chart"
 )
@@ -49,7 +48,7 @@ func netLogP(ctx *cli.Context) error {
 			nodes = append(nodes, node)
 		}
 		w := try.Get(barriers.Attach(ctx.Context, nodes))
-		return runBarriers(ctx, w, barriers.Document{Network: strings.Join(args, " ")}, len(nodes), "net-logp", nil)
+		return runBarriers(ctx, w, barriers.Document{Network: strings.Join(args, " ")}, len(nodes))
 	}
 	t := try.Get(topology.ReadFile(args[0]))
 	n := min(ctx.Int("nodes"), t.Count(topology.NI))
@@ -58,49 +57,58 @@ func netLogP(ctx *cli.Context) error {
 	}
 	w := try.Get(barriers.Open(ctx.Context, t, ctx.String("rung"), n, ctx.Uint64("seed"), ctx.Int("threads")))
 	defer try.Finally(w.Close)
-	return runBarriers(ctx, w, barriers.Document{Network: args[0], Rung: ctx.String("rung"), Seed: ctx.Uint64("seed")}, n, "net-logp", nil)
+	return runBarriers(ctx, w, barriers.Document{Network: args[0], Rung: ctx.String("rung"), Seed: ctx.Uint64("seed")}, n)
 }
 
 // netBenchBarriers measures barriers as the paper on MCD did.
 func netBenchBarriers(ctx *cli.Context) error {
 	for _, flag := range []string{"pattern", "load", "page", "width", "slots", "sample", "size", "links", "lanes", "latency", "routing"} {
 		if ctx.IsSet(flag) {
-			return usagef("--%s: net bench barriers measures what the paper did; it takes --scale, --nodes, --samples, --seed, --threads, --svg and --json", flag)
+			return usagef("--%s: net bench barriers measures what the paper did; it takes --scale, --nodes, --rung, --samples, --seed, --threads, --svg and --json", flag)
 		}
 	}
 	if ctx.Bool("scale") {
 		return netBenchWords(ctx)
 	}
-	if ctx.IsSet("nodes") {
-		return usagef("--nodes: net bench barriers takes it with --scale; without, it measures 2 to 32 nodes")
+	const limit = 64
+	most, count := or(ctx, "nodes", 32), or(ctx, "samples", 4)
+	if most < 2 || most > limit || count < 1 {
+		return usagef("--nodes %d, --samples %d: want 2 to %d nodes, and 1 barrier and more", most, count, limit)
 	}
-	const most = 32
-	t := try.Get(barriers.Tree(most))
-	w := try.Get(barriers.Open(ctx.Context, t, cluster.RTL, most, ctx.Uint64("seed"), ctx.Int("threads")))
-	defer try.Finally(w.Close)
-	hardware := func(d *barriers.Document, progress func(string)) {
-		progress("compilation for barriers by hardware")
-		h := try.Get(barriers.OpenHardware(ctx.Context, t, cluster.RTL, most, d.Seed, ctx.Int("threads")))
-		defer try.Finally(h.Close)
-		try.OK(h.RunHardware(ctx.Context, d, progress))
-	}
-	return runBarriers(ctx, w, barriers.Document{Network: "two levels of switches", Rung: cluster.RTL, Seed: ctx.Uint64("seed")}, most, "net-barriers", hardware)
+	b := barriers.Bench{Nodes: doubled(most), Count: count, Rung: ctx.String("rung"), Seed: ctx.Uint64("seed"), Threads: ctx.Int("threads")}
+	return keepBarriers(ctx, "net-barriers", func(progress func(string)) (barriers.Document, error) { return b.Paper(ctx.Context, progress) })
 }
 
-// runBarriers measures on up to n nodes, and keeps what was found in a document that says of what. More, if there is one, adds to it.
-func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n int, name string, more func(d *barriers.Document, progress func(string))) error {
-	var nodes []int
+// or is a number that was given, or another one.
+func or(ctx *cli.Context, flag string, other int) int {
+	if ctx.IsSet(flag) {
+		return ctx.Int(flag)
+	}
+	return other
+}
+
+// doubled are 2, 4, 8 and so on, and n.
+func doubled(n int) (nodes []int) {
 	for size := 2; size < n; size *= 2 {
 		nodes = append(nodes, size)
 	}
+	return append(nodes, n)
+}
+
+// runBarriers measures a network on up to n nodes, for a document that says of what.
+func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n int) error {
+	return keepBarriers(ctx, "net-logp", func(progress func(string)) (barriers.Document, error) {
+		d, err := w.Run(ctx.Context, doubled(n), ctx.Int("samples"), progress)
+		d.Network, d.Rung, d.Seed = of.Network, of.Rung, of.Seed
+		return d, err
+	})
+}
+
+// keepBarriers keeps what was found.
+func keepBarriers(ctx *cli.Context, name string, measure func(progress func(string)) (barriers.Document, error)) error {
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
-	tell := func(what string) { progress.set("%s", what) }
-	d := try.Get(w.Run(ctx.Context, append(nodes, n), ctx.Int("samples"), tell))
-	d.Network, d.Rung, d.Seed = of.Network, of.Rung, of.Seed
-	if more != nil {
-		more(&d, tell)
-	}
+	d := try.Get(measure(func(what string) { progress.set("%s", what) }))
 	progress.stop()
 	d.Stamp = try.Get(newStamp(ctx, "", "verilator"))
 	if path := ctx.String("svg"); path != "" {
@@ -110,7 +118,7 @@ func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n 
 }
 
 func writeBarriers(b *strings.Builder, d barriers.Document) {
-	t := table{names: []string{"algorithm", ">nodes", ">mean µs", ">clocks", ">least", ">most", ">LogP", ">off by %", ">MCD µs"}}
+	t := table{names: []string{"algorithm", ">nodes", ">networks", ">mean µs", ">clocks", ">least", ">most", ">LogP", ">off by %", ">MCD µs"}}
 	clocks := func(v float64) string {
 		if v < 0 { // of a line that fits badly
 			return "-" + thousands(uint64(0.5-v))
@@ -120,7 +128,7 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 	for _, p := range d.Points {
 		paper := "-"
 		for _, other := range d.Papers {
-			if other.Algorithm == p.Algorithm && !p.Acknowledged && other.Nodes == p.Nodes {
+			if other.Algorithm == p.Algorithm && !p.Acknowledged && p.Networks == 1 && other.Nodes == p.Nodes {
 				paper = fmt.Sprint(other.Time)
 			}
 		}
@@ -132,7 +140,7 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 		if p.Predicted != 0 {
 			logp, off = clocks(p.Predicted), fmt.Sprintf("%.1f", 100*p.Error())
 		}
-		t.add(name, fmt.Sprint(p.Nodes), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), logp, off, paper)
+		t.add(name, fmt.Sprint(p.Nodes), fmt.Sprint(p.Networks), fmt.Sprintf("%.2f", p.Mean/barriers.Clock), clocks(p.Mean), clocks(p.Least), clocks(p.Most), logp, off, paper)
 	}
 	t.write(b)
 	micro := func(v float64) string { return fmt.Sprintf("%.2f", v/barriers.Clock) }
@@ -152,8 +160,8 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 	fmt.Fprintf(b, "\nG is %.3f clocks a byte, and the line of gaps off by %.1f %% at most; half a round trip is %.1f clocks, %.3f for each byte of the first packet and G for\n"+
 		"each beyond its %s bytes, off by %.1f %% at most.\n", d.Gap.PerByte, 100*d.Gap.Error, d.Trip.Base, d.Trip.PerByte, thousands(uint64(d.Packet)), 100*d.TripError())
 	worst := d.Worst()
-	fmt.Fprintf(b, "LogP's predictions are off by %.1f %% at most: %s, %d nodes. Allreduce of 8 bytes on %d nodes: %s clocks.\n",
-		100*worst.Error(), worst.Algorithm, worst.Nodes, d.Nodes[len(d.Nodes)-1], clocks(d.AllReduce))
+	fmt.Fprintf(b, "LogP's predictions are off by %.1f %% at most: %s, %d nodes, networks: %d. Allreduce of 8 bytes on %d nodes: %s clocks.\n",
+		100*worst.Error(), worst.Algorithm, worst.Nodes, worst.Networks, d.Nodes[len(d.Nodes)-1], clocks(d.AllReduce))
 	if d.Rung == "" {
 		b.WriteString("Times are real ones, of this program; a clock is 8 ns.\n")
 	} else {

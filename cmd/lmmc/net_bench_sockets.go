@@ -32,7 +32,7 @@ func netBenchSockets(ctx *cli.Context) error {
 			return usagef("--%s: net bench sockets measures two models on a switch; it takes --size, --samples, --seed, --svg and --json", flag)
 		}
 	}
-	o := sockets.Options{Ways: sockets.Ways, Sizes: sockets.Sizes, Rounds: ctx.Int("samples"), Opened: 20, Calls: true, Seed: ctx.Uint64("seed"), Lmmc: try.Get(os.Executable())}
+	o := sockets.Options{Ways: sockets.Ways, Sizes: sockets.Sizes, Rounds: or(ctx, "samples", 10), Opened: 20, Calls: true, Seed: ctx.Uint64("seed"), Lmmc: try.Get(os.Executable())}
 	if ctx.IsSet("size") {
 		least, most := sizesOf(ctx.String("size"))
 		if least < 1 || most != least || most > sockets.Largest {

@@ -12,21 +12,22 @@ import (
 
 // netBenchWords measures barriers that routers carry out, on networks of 2 to 2,560 nodes.
 func netBenchWords(ctx *cli.Context) error {
-	for _, flag := range []string{"svg", "threads"} {
+	for _, flag := range []string{"svg", "rung"} {
 		if ctx.IsSet(flag) {
-			return usagef("--%s: net bench barriers --scale takes --nodes, --samples, --seed and --json", flag)
+			return usagef("--%s: net bench barriers --scale takes --nodes, --samples, --seed, --threads and --json", flag)
 		}
 	}
-	names := barriers.Networks(ctx.Int("nodes"))
-	if len(names) == 0 || ctx.Int("samples") < 1 {
-		return usagef("--nodes %d, --samples %d: want networks of 2 nodes and more, and 1 barrier and more", ctx.Int("nodes"), ctx.Int("samples"))
+	most, count := or(ctx, "nodes", 64), or(ctx, "samples", 11)
+	names := barriers.Networks(most)
+	if len(names) == 0 || count < 1 {
+		return usagef("--nodes %d, --samples %d: want networks of 2 nodes and more, and 1 barrier and more", most, count)
 	}
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
 	var d []barriers.Words
 	for _, name := range names {
 		progress.set("%s", name)
-		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, ctx.Int("samples"), ctx.Uint64("seed")))...)
+		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, count, ctx.Uint64("seed")))...)
 	}
 	progress.stop()
 	return show(ctx, d, func(b *strings.Builder, d []barriers.Words) {
@@ -39,6 +40,6 @@ func netBenchWords(ctx *cli.Context) error {
 			t.add(w.Network, thousands(uint64(w.NIs)), fmt.Sprint(w.Switches), traffic, fmt.Sprint(w.Median), fmt.Sprint(w.Least), fmt.Sprint(w.Most), fmt.Sprintf("%.2f", float64(w.Median)/barriers.Clock))
 		}
 		t.write(b)
-		fmt.Fprintf(b, "\nFrom the last enter at a network interface to the last release at one, of %d barriers of all nodes, carried out by the routers in RTL; a µs is %g clocks.\n", ctx.Int("samples"), barriers.Clock)
+		fmt.Fprintf(b, "\nFrom the last enter at a network interface to the last release at one, of %d barriers of all nodes, carried out by the routers in RTL; a µs is %g clocks.\n", count, barriers.Clock)
 	})
 }

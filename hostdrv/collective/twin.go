@@ -18,15 +18,17 @@ type twin struct {
 	waiting []message.Completion
 }
 
-// newTwin makes a Transport of those of a member in two networks. It sends by the second one to members whose distance, in the order of ranks, has an even number of bits.
+// NetworkOf is by which of two networks members send to each other, 0 or 1, by the distance of their ranks: by the second one if that has an even number of bits.
+func NetworkOf(distance int) int { return (bits.Len(uint(max(distance, -distance))) + 1) % 2 }
+
+// newTwin makes a Transport of those of a member in two networks.
 func newTwin(first, second Transport, rank int, members, seconds []uint16) Transport {
 	t := &twin{ends: [2]Transport{first, second}, of: map[uint16]int{}}
 	for i := range t.numbers {
 		t.numbers[i] = map[uint16]uint16{}
 	}
 	for other, m := range members {
-		distance := max(other-rank, rank-other)
-		t.of[m] = (bits.Len(uint(distance)) + 1) % 2
+		t.of[m] = NetworkOf(other - rank)
 		t.numbers[0][m], t.numbers[1][seconds[other]] = seconds[other], m
 	}
 	return t

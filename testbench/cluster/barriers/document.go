@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/report/chart"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -52,7 +54,49 @@ func Papers() []Published {
 	}
 }
 
-// Run measures all algorithms, on the first nodes of a network, with so many barriers each. It tells what it does.
+// Bench are the options of Paper.
+type Bench struct {
+	Nodes   []int  // numbers of them, in rising order
+	Count   int    // barriers of each kind
+	Rung    string // of the nodes
+	Seed    uint64
+	Threads int
+}
+
+// Paper measures what the paper on MCD has, by each number of nodes: all algorithms on one network of so many, a Tree, and on two, and what the routers carry out. The messages by size are those of
+// the largest network. It tells what it does.
+func (b Bench) Paper(ctx context.Context, progress func(string)) (all Document, err error) {
+	return all, try.Run(func() {
+		for _, n := range b.Nodes {
+			d := try.Get(b.of(ctx, n, func(what string) { progress(fmt.Sprintf("%d nodes: %s", n, what)) }))
+			d.Nodes, d.Models, d.Points = append(all.Nodes, n), append(all.Models, d.Models...), append(all.Points, d.Points...)
+			all = d
+		}
+		all.Network, all.Rung, all.Seed = "stars, above 16 nodes two levels of switches", b.Rung, b.Seed
+	})
+}
+
+// of measures on networks of so many nodes.
+func (b Bench) of(ctx context.Context, n int, progress func(string)) (d Document, err error) {
+	return d, try.Run(func() {
+		t := try.Get(Tree(n))
+		on := func(w *Network, measure func(w *Network) error) {
+			defer try.Finally(w.Close)
+			try.OK(measure(w))
+		}
+		progress("compilation")
+		on(try.Get(Open(ctx, t, b.Rung, n, b.Seed, b.Threads)), func(w *Network) (err error) {
+			d, err = w.Run(ctx, []int{n}, b.Count, progress)
+			return err
+		})
+		progress("compilation of two networks")
+		on(try.Get(OpenTwo(ctx, t, b.Rung, b.Seed, b.Threads)), func(w *Network) error { return w.RunTwo(ctx, &d, progress) })
+		progress("compilation for barriers by hardware")
+		on(try.Get(OpenHardware(ctx, t, b.Rung, n, b.Seed, b.Threads)), func(w *Network) error { return w.RunHardware(ctx, &d, progress) })
+	})
+}
+
+// Run measures the algorithms on the first nodes of a network, with so many barriers each. It tells what it does.
 func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func(string)) (d Document, err error) {
 	d = Document{Count: count, Nodes: nodes, Papers: Papers()}
 	err = try.Run(func() {
@@ -63,19 +107,15 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 		whole := slices.DeleteFunc(slices.Clone(d.Messages), func(s Size) bool { return s.Bytes > d.Packet })
 		d.Trip, d.Gap = NewFit(whole, func(s Size) float64 { return s.Trip }), NewFit(d.Messages, func(s Size) float64 { return s.Gap })
 		for _, n := range nodes {
-			progress(fmt.Sprintf("LogP of %d nodes", n))
+			progress(fmt.Sprintf("LogP of %d", n))
 			model := try.Get(w.LogP(ctx, n))
-			d.Models = append(d.Models, model)
-			for _, a := range collective.Algorithms {
-				if a.Multicast() && w.multicast == 0 {
-					continue
-				}
-				progress(fmt.Sprintf("%s, %d nodes", a.Name, n))
-				d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, false, model)))
-				if a.Multicast() {
-					d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, true, model)))
-				}
+			if w.world != nil { // in real time nobody knows how long a driver's tick takes
+				message := &linkproto.Packet{Type: linkproto.TypeMessage} // which a message has, and an acknowledgement has not
+				model.AckGap, model.AckDelay = max(0, model.Gap-d.Gap.PerByte*float64(message.Size())), linkproto.DefaultAckDelay
+				model.CastGap = model.Gap + d.Gap.PerByte*flowctl.CastWordBytes // a message with such a word
 			}
+			d.Models = append(d.Models, model)
+			d.Points = append(d.Points, try.Get(w.algorithms(ctx, n, count, model, progress))...)
 		}
 		progress("allreduce")
 		d.AllReduce = try.Get(w.AllReduce(ctx, count))
@@ -83,10 +123,43 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 	return d, err
 }
 
+// algorithms measures each of them on the first n nodes.
+func (w *Network) algorithms(ctx context.Context, n, count int, model LogP, progress func(string)) (points []Point, err error) {
+	for _, a := range w.Algorithms {
+		if a.Multicast() && w.multicast == 0 {
+			continue
+		}
+		progress(fmt.Sprintf("%s of %d, networks: %d", a.Name, n, w.networks()))
+		for _, acknowledged := range []bool{false, true} {
+			if acknowledged && !a.Multicast() {
+				continue
+			}
+			p, err := w.Measure(ctx, a, n, count, acknowledged, model)
+			if err != nil {
+				return nil, err
+			}
+			points = append(points, p)
+		}
+	}
+	return points, nil
+}
+
+// RunTwo adds the barriers by two networks, of the numbers of nodes of which the document has models.
+func (w *Network) RunTwo(ctx context.Context, d *Document, progress func(string)) error {
+	for i, n := range d.Nodes {
+		points, err := w.algorithms(ctx, n, d.Count, d.Models[i], progress)
+		if err != nil {
+			return err
+		}
+		d.Points = append(d.Points, points...)
+	}
+	return nil
+}
+
 // RunHardware adds the barriers that a network's routers carry out, by those numbers of nodes and barriers of which the document is.
 func (w *Network) RunHardware(ctx context.Context, d *Document, progress func(string)) error {
 	for _, n := range d.Nodes {
-		progress(fmt.Sprintf("%s, %d nodes", collective.Hardware, n))
+		progress(fmt.Sprintf("%s, %d", collective.Hardware, n))
 		p, err := w.Measure(ctx, collective.Algorithm{Name: collective.Hardware}, n, d.Count, false, LogP{})
 		if err != nil {
 			return err
@@ -121,33 +194,36 @@ func (d *Document) Plots() (plots []chart.Plot) {
 	nodes := chart.Axis{Label: "nodes", Min: 2, Max: max(32, float64(slices.Max(d.Nodes))), Log: true, Format: number}
 	nodes.Ticks = chart.Powers(2, nodes.Min, nodes.Max)
 	for _, name := range append(collective.Barriers(), collective.Hardware) {
-		mean, least, most := chart.Series{Name: "mean", Marks: true}, chart.Series{Name: "smallest", Marks: true}, chart.Series{Name: "largest", Marks: true}
-		logp, low, high := chart.Series{Name: "LogP", Line: true}, 1.0, 1.0
-		for _, p := range d.Points {
-			if p.Algorithm != name || p.Acknowledged {
-				continue
-			}
-			add := func(s *chart.Series, clocks float64) {
-				s.Points = append(s.Points, chart.Point{X: float64(p.Nodes), Y: clocks / Clock})
-				high = max(high, clocks/Clock)
-				if clocks < Clock {
-					low = 0.1
+		plot, low, high := chart.Plot{Name: "barrier-" + name, Title: "Barrier by " + name + ": " + d.Network}, 1.0, 1.0
+		for networks, where := range []string{1: "", 2: ", two networks"} {
+			mean, least, most := chart.Series{Name: "mean" + where, Marks: true}, chart.Series{Name: "smallest" + where, Marks: true}, chart.Series{Name: "largest" + where, Marks: true}
+			logp := chart.Series{Name: "LogP" + where, Line: true}
+			for _, p := range d.Points {
+				if p.Algorithm != name || p.Acknowledged || p.Networks != networks {
+					continue
+				}
+				add := func(s *chart.Series, clocks float64) {
+					s.Points = append(s.Points, chart.Point{X: float64(p.Nodes), Y: clocks / Clock})
+					high = max(high, clocks/Clock)
+					if clocks < Clock {
+						low = 0.1
+					}
+				}
+				add(&mean, p.Mean)
+				add(&least, p.Least)
+				add(&most, p.Most)
+				if p.Predicted != 0 {
+					add(&logp, p.Predicted)
 				}
 			}
-			add(&mean, p.Mean)
-			add(&least, p.Least)
-			add(&most, p.Most)
-			if p.Predicted != 0 {
-				add(&logp, p.Predicted)
+			for _, s := range []chart.Series{mean, least, most, logp} {
+				if s.Points != nil {
+					plot.Series = append(plot.Series, s)
+				}
 			}
 		}
-		if mean.Points == nil {
+		if plot.Series == nil {
 			continue
-		}
-		plot := chart.Plot{Name: "barrier-" + name, Title: "Barrier by " + name + ": " + d.Network}
-		plot.Series = []chart.Series{mean, least, most}
-		if logp.Points != nil {
-			plot.Series = append(plot.Series, logp)
 		}
 		for _, p := range d.Papers {
 			if p.Algorithm == name {

@@ -2,96 +2,201 @@
 package barriers
 
 import (
+	"container/heap"
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/collective"
 )
 
 // LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there; in real time they are what a call takes.
+//
+// LogP has no acknowledgements. Here each message asks for one: it goes with the next message to the sender, or alone after AckDelay, as a message whose gap is AckGap and which takes no time of
+// a program.
 type LogP struct {
-	Send    float64 `json:"o_s"`
-	Latency float64 `json:"latency"`
-	Receive float64 `json:"o_r"`
-	Gap     float64 `json:"gap"` // between two messages that a node sends, or that it receives
+	Send     float64 `json:"o_s"`
+	Latency  float64 `json:"latency"`
+	Receive  float64 `json:"o_r"`
+	Gap      float64 `json:"gap"`       // between two messages that a node sends, or that it receives
+	AckGap   float64 `json:"ack_gap"`   // behind an acknowledgement that goes alone
+	CastGap  float64 `json:"cast_gap"`  // behind that of a multicast
+	AckDelay float64 `json:"ack_delay"` // after which it does; 0: there are none
 }
 
-// node is one of the model's.
-type node struct {
-	now, sent, received float64 // received and sent: when it may do so again
-	stages              []collective.Stage
-	told                bool // it has sent in the first stage
-}
-
-// Predict returns how long barriers of n members take, the mean over members and some barriers, between which each waits for a time.
-func (p LogP) Predict(a collective.Algorithm, n int, pause float64) float64 {
-	const rounds = 20
-	nodes, sum := make([]node, n), 0.0
-	for range rounds {
-		for i := range nodes {
-			nodes[i].now += pause
-			nodes[i].stages = a.Stages(n, i)
-			sum -= nodes[i].now
+// Predict returns how long barriers of n members take by so many networks, the mean over members and some barriers, between which each waits for a time. acknowledged: multicasts are.
+func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64) float64 {
+	const first, rounds = 2, 20 // the first ones meet no acknowledgements of others before
+	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n)}
+	sum := 0.0
+	for i := range m.nodes {
+		at := &m.nodes[i]
+		at.came, at.owes = make([][]float64, n), make([]int, n)
+		at.begin = func() {
+			at.start, at.stages, at.idle = at.now, a.Stages(n, i), false
+			m.advance(i)
 		}
-		p.barrier(nodes)
-		for i := range nodes {
-			sum += nodes[i].now
+		at.end = func(round int) {
+			if round > first {
+				sum += at.now - at.start
+			}
+			if round < first+rounds {
+				at.now += pause
+				at.idle = true
+				m.at(at.now, at.begin)
+			}
 		}
+		m.at(0, at.begin)
+	}
+	for m.events.Len() > 0 {
+		e := heap.Pop(&m.events).(event)
+		m.now = e.at
+		e.do()
 	}
 	return sum / float64(rounds*n)
 }
 
-// barrier carries the stages of all nodes out.
-func (p LogP) barrier(nodes []node) {
-	arrivals := map[[2]int][]float64{} // by sender and receiver
-	for moved := true; moved; {
-		moved = false
-		for i := range nodes {
-			for at := &nodes[i]; len(at.stages) > 0; moved = true {
-				s := at.stages[0]
-				if !at.told {
-					p.send(at, i, s, arrivals)
-					moved = true
-				}
-				if !p.receive(at, i, s.From, arrivals) {
-					break
-				}
-				at.stages, at.told = at.stages[1:], false
+// prediction carries out what members do, event by event.
+type prediction struct {
+	LogP
+	networks     int
+	acknowledged bool
+	now          float64
+	nodes        []node
+	events       events
+	serial       int
+}
+
+// node is a member.
+type node struct {
+	now, start     float64    // of its program, and of the barrier that it is in
+	sent, received [2]float64 // by network: when the network interface may do so again
+	idle           bool       // it waits for the next barrier
+	round          int
+	stages         []collective.Stage
+	told           bool        // it has sent in the first stage
+	came           [][]float64 // by sender: when messages came that its program has not taken
+	owes           []int       // by sender: the serial number of an acknowledgement that is due; 0: none is
+
+	begin func()
+	end   func(round int)
+}
+
+// advance carries out stages as far as messages for them have come.
+func (m *prediction) advance(i int) {
+	at := &m.nodes[i]
+	for !at.idle && len(at.stages) > 0 {
+		s := at.stages[0]
+		if !at.told {
+			at.told = true
+			m.send(i, s)
+		}
+		var times []float64
+		for _, other := range s.From {
+			if len(at.came[other]) == 0 {
+				return
 			}
+			times = append(times, at.came[other][0])
+		}
+		for _, other := range s.From {
+			at.came[other] = at.came[other][1:]
+		}
+		slices.Sort(times)
+		for _, t := range times {
+			at.now = max(at.now, t) + m.Receive
+		}
+		if at.stages, at.told = at.stages[1:], false; len(at.stages) == 0 {
+			at.round++
+			at.end(at.round)
 		}
 	}
 }
 
-// send sends what a stage has to send. A multicast is one message, whose copies arrive at once.
-func (p LogP) send(at *node, me int, s collective.Stage, arrivals map[[2]int][]float64) {
-	at.told = true
-	for i, other := range s.To {
-		if !s.Cast || i == 0 {
-			start := max(at.now, at.sent)
-			at.now, at.sent = start+p.Send, start+p.Gap
+// send sends what a stage has to send. A multicast is one message of the first network, whose copies arrive at once, and acknowledges nothing.
+func (m *prediction) send(i int, s collective.Stage) {
+	at := &m.nodes[i]
+	at.now = max(at.now, m.now)
+	leaves := at.now
+	for k, other := range s.To {
+		by := 0
+		if !s.Cast {
+			at.owes[other] = 0
+			by = collective.NetworkOf(other-i) % m.networks
 		}
-		pair := [2]int{me, other}
-		arrivals[pair] = append(arrivals[pair], at.now+p.Latency)
+		if !s.Cast || k == 0 {
+			at.now += m.Send
+			leaves = max(at.now, at.sent[by]) // the network interface keeps the gap, and the program goes on
+			at.sent[by] = leaves + m.Gap
+		}
+		m.at(leaves+m.Latency, func() { m.arrive(i, other, by, s.Cast) })
 	}
 }
 
-// receive takes a message of each of some nodes, in the order in which they arrive; false: one of them is still to be sent.
-func (p LogP) receive(at *node, me int, from []int, arrivals map[[2]int][]float64) bool {
-	var times []float64
-	for _, other := range from {
-		came := arrivals[[2]int{other, me}]
-		if len(came) == 0 {
-			return false
-		}
-		times = append(times, came[0])
+// arrive has a message come, whether or not the program waits for it, and an acknowledgement fall due.
+func (m *prediction) arrive(from, to, by int, cast bool) {
+	came := m.receive(to, by, m.Gap)
+	at := &m.nodes[to]
+	at.came[from] = append(at.came[from], came)
+	switch {
+	case m.AckDelay == 0 || cast && !m.acknowledged:
+	case cast:
+		m.at(came+max(m.AckDelay, castAck*float64(len(m.nodes)-1)), func() { m.acknowledge(to, from, by, m.CastGap) })
+	case at.owes[from] == 0:
+		m.serial++
+		serial := m.serial
+		at.owes[from] = serial
+		m.at(came+m.AckDelay, func() {
+			if at.owes[from] == serial {
+				at.owes[from] = 0
+				m.acknowledge(to, from, by, m.AckGap)
+			}
+		})
 	}
-	for _, other := range from {
-		pair := [2]int{other, me}
-		arrivals[pair] = arrivals[pair][1:]
-	}
-	slices.Sort(times)
-	for _, t := range times { // the network interface takes it, whether or not the program waits
-		came := max(at.received, t)
-		at.now, at.received = max(at.now, came)+p.Receive, came+p.Gap
-	}
-	return true
+	m.advance(to)
+}
+
+// castAck is for how long members keep acknowledgements of a multicast, for each of them (flowctl.CastConfig.AckDelay).
+const castAck = 128
+
+func (m *prediction) acknowledge(from, to, by int, gap float64) {
+	at := &m.nodes[from]
+	start := max(m.now, at.sent[by])
+	at.sent[by] = start + gap
+	m.at(start+m.Latency, func() { m.receive(to, by, gap) })
+}
+
+// receive returns when a network interface takes something that arrives now.
+func (m *prediction) receive(i, by int, gap float64) (came float64) {
+	received := &m.nodes[i].received[by]
+	came = max(*received, m.now)
+	*received = came + gap
+	return came
+}
+
+func (m *prediction) at(t float64, do func()) {
+	m.events.count++
+	heap.Push(&m.events, event{t, m.events.count, do})
+}
+
+// event is something that happens at a time; of one time in the order in which they were made.
+type event struct {
+	at     float64
+	serial int
+	do     func()
+}
+
+type events struct {
+	list  []event
+	count int
+}
+
+func (e *events) Len() int { return len(e.list) }
+func (e *events) Less(i, j int) bool {
+	a, b := e.list[i], e.list[j]
+	return a.at < b.at || a.at == b.at && a.serial < b.serial
+}
+func (e *events) Swap(i, j int) { e.list[i], e.list[j] = e.list[j], e.list[i] }
+func (e *events) Push(x any)    { e.list = append(e.list, x.(event)) }
+func (e *events) Pop() any {
+	last := e.list[len(e.list)-1]
+	e.list = e.list[:len(e.list)-1]
+	return last
 }

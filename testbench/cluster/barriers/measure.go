@@ -12,6 +12,7 @@ import (
 type Point struct {
 	Algorithm    string  `json:"algorithm"`
 	Acknowledged bool    `json:"acknowledged"` // its releases are
+	Networks     int     `json:"networks"`     // by which messages go
 	Nodes        int     `json:"nodes"`
 	Mean         float64 `json:"mean"` // of all members and barriers
 	Least        float64 `json:"least"`
@@ -32,9 +33,18 @@ const Pause = 1000
 
 // group makes a node a member of a group of the first n, on the network's present context.
 func (w *Network) group(ctx context.Context, i, n int, barrier string, acknowledged bool) *collective.Group {
-	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{
+	m := w.members[i]
+	o := collective.Options{
 		Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Acknowledged: acknowledged, Topology: w.topology, Seed: uint64(i + 1),
-	}))
+	}
+	if w.networks() == 1 {
+		return try.Get(collective.Open(ctx, m.node, o))
+	}
+	var seconds []uint16
+	for _, other := range w.members[:n] {
+		seconds = append(seconds, other.second.number)
+	}
+	return try.Get(collective.OpenTwo(ctx, m.node, m.second.node, seconds, o))
 }
 
 // Measure makes so many barriers of the first n nodes, after two that bring the virtual links up.
@@ -43,17 +53,13 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 	took := make([][]float64, n)
 	err := w.each(ctx, n, func(ctx context.Context, i int) {
 		g := w.group(ctx, i, n, a.Name, acknowledged)
-		for round := range count + 2 {
-			start := w.clock()
-			try.OK(g.Barrier(ctx))
-			if round >= 2 {
-				took[i] = append(took[i], w.clock()-start)
-			}
-			try.OK(w.pause(ctx, i, Pause))
-		}
+		took[i] = w.rounds(ctx, g, i, count)
 		try.OK(g.Close(ctx))
 	})
-	p := Point{Algorithm: a.Name, Acknowledged: acknowledged, Nodes: n, Least: math.Inf(1), Predicted: model.Predict(a, n, Pause)}
+	p := Point{Algorithm: a.Name, Acknowledged: acknowledged, Networks: w.networks(), Nodes: n, Least: math.Inf(1)}
+	if a.Name != collective.Hardware {
+		p.Predicted = model.Predict(a, n, w.networks(), acknowledged, Pause)
+	}
 	for _, times := range took {
 		for _, t := range times {
 			p.Mean += t
@@ -65,6 +71,29 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 		return Point{}, err // without times Least is no number
 	}
 	return p, nil
+}
+
+// rounds makes barriers, and returns what those behind the second took a member.
+func (w *Network) rounds(ctx context.Context, g *collective.Group, i, count int) (took []float64) {
+	two := w.networks() == 2 // else time stands still anyway while the member computes
+	if two {
+		defer w.members[i].host.Work()()
+	}
+	for round := range count + 2 {
+		over := func() {}
+		if two { // it waits at both, but for the pause
+			over = w.members[i].second.host.Work()
+		}
+		start := w.clock()
+		err := g.Barrier(ctx)
+		if round >= 2 {
+			took = append(took, w.clock()-start)
+		}
+		over()
+		try.OK(err)
+		try.OK(w.pause(ctx, i, Pause))
+	}
+	return took
 }
 
 // AllReduce returns the clocks of allreduces of 8 bytes, the mean.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
@@ -18,7 +19,10 @@ import (
 
 // Network is a network whose nodes have drivers.
 type Network struct {
+	Algorithms []collective.Algorithm // that are measured, at first all
+
 	members []member
+	nis     []*hostdrv.NI  // of a simulation
 	world   *cluster.World // nil: time is real
 	begun   time.Time
 	context int // of messages, the last one that was used
@@ -29,36 +33,84 @@ type Network struct {
 
 // member is a node with its driver.
 type member struct {
+	end
+	second end // in the second network, if there is one
+}
+
+// end is a member's network interface.
+type end struct {
 	node   *hostdrv.Node
 	number uint16
 	ni     *hostdrv.NI    // of a simulation
 	host   *lockstep.Host // of a simulation
 }
 
+// OpenTwo opens two simulated networks like t, each with all its nodes as members, which have a network interface in both. The switches 0 of the two are joined by a cable, which no message of
+// members takes.
+func OpenTwo(ctx context.Context, t *topology.Topology, rung string, seed uint64, threads int) (*Network, error) {
+	both, err := twice(t)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, cluster.Config{Topology: both, Rung: rung, Seed: seed, Threads: threads}, t.Count(topology.NI), 2)
+}
+
+// twice is two networks.
+func twice(t *topology.Topology) (*topology.Topology, error) {
+	n, root := len(t.Nodes), slices.IndexFunc(t.Nodes, func(n topology.Node) bool { return n.Kind == topology.Switch })
+	both := &topology.Topology{Default: t.Default, Routing: t.RoutingName(), Nodes: slices.Clone(t.Nodes), Cables: slices.Clone(t.Cables)}
+	for _, node := range t.Nodes {
+		node.Name += "-2"
+		node.ID += uint16(n)
+		both.Nodes = append(both.Nodes, node)
+	}
+	for _, c := range t.Cables {
+		c.Ends[0].Node += n
+		c.Ends[1].Node += n
+		both.Cables = append(both.Cables, c)
+	}
+	if root < 0 {
+		return nil, fmt.Errorf("barriers: two networks without a switch: want one in each")
+	}
+	join := topology.Cable{Link: t.Default}
+	for i := range join.Ends {
+		at := root + i*n
+		both.Nodes[at].Ports++
+		join.Ends[i] = topology.End{Node: at, Port: both.Nodes[at].Ports}
+	}
+	both.Cables = append(both.Cables, join)
+	return both, both.Validate()
+}
+
 // Open opens a simulated network, of which n nodes have drivers.
 func Open(ctx context.Context, t *topology.Topology, rung string, n int, seed uint64, threads int) (*Network, error) {
-	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads}, n)
+	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads}, n, 1)
 }
 
 // OpenHardware is Open of a network whose routers carry barriers out. It has no multicasts.
 func OpenHardware(ctx context.Context, t *topology.Topology, rung string, n int, seed uint64, threads int) (*Network, error) {
-	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Barriers: true}, n)
+	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Barriers: true}, n, 1)
 }
 
-func open(ctx context.Context, config cluster.Config, n int) (*Network, error) {
-	w := &Network{}
+func open(ctx context.Context, config cluster.Config, n, networks int) (*Network, error) {
+	w := &Network{Algorithms: collective.Algorithms}
 	config.Params = cluster.BenchParams(2048, 1)
 	t, seed := config.Topology, config.Seed
 	err := try.Run(func() {
 		c := try.Get(cluster.Open(ctx, config))
 		w.world = c.Programs()
 		var places []int // in the topology
-		for i := range n {
-			at := i * len(c.NIs) / n
+		for i := range n * networks {
+			at := i * len(c.NIs) / (n * networks)
 			host := try.Get(w.world.Host(at))
 			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
-			w.members = append(w.members, member{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID})
-			w.members[i].node = try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))
+			w.nis = append(w.nis, ni)
+			e := end{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID, node: try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))}
+			if i >= n {
+				w.members[i-n].second = e
+				continue
+			}
+			w.members = append(w.members, member{end: e})
 			places = append(places, c.NIs[at].Node)
 		}
 		if config.Barriers {
@@ -115,13 +167,13 @@ func Tree(n int) (*topology.Topology, error) {
 
 // Attach makes a network of nodes whose targets are elsewhere. Time is real there, and a clock is 8 ns. The nodes stay the caller's.
 func Attach(ctx context.Context, nodes []*hostdrv.Node) (*Network, error) {
-	w := &Network{begun: time.Now()}
+	w := &Network{Algorithms: collective.Algorithms, begun: time.Now()}
 	for _, node := range nodes {
 		number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
 		if err != nil {
 			return nil, err
 		}
-		w.members = append(w.members, member{node: node, number: uint16(number)})
+		w.members = append(w.members, member{end: end{node: node, number: uint16(number)}})
 	}
 	return w, nil
 }
@@ -131,8 +183,8 @@ func (w *Network) Close() error {
 	if w.world == nil {
 		return nil
 	}
-	for _, m := range w.members {
-		m.ni.Close()
+	for _, ni := range w.nis {
+		ni.Close()
 	}
 	return w.world.Close()
 }
@@ -153,6 +205,14 @@ func (w *Network) clock() float64 {
 	return float64(w.world.Ticks())
 }
 
+// networks is how many networks there are.
+func (w *Network) networks() int {
+	if w.members[0].second.node != nil {
+		return 2
+	}
+	return 1
+}
+
 // pause has a member wait for so many clocks.
 func (w *Network) pause(ctx context.Context, i int, clocks float64) error {
 	d := time.Duration(clocks / rtlsim.Rate * 1e9)
@@ -163,14 +223,14 @@ func (w *Network) pause(ctx context.Context, i int, clocks float64) error {
 	return w.members[i].ni.Sleep(ctx, d)
 }
 
-// each runs what the first n nodes do, in no time of a simulation but what they wait for. That ends by package try; then the context of the others ends.
+// each runs what the first n nodes do, on one network in no time of a simulation but what they wait for. That ends by package try; then the context of the others ends.
 func (w *Network) each(ctx context.Context, n int, do func(ctx context.Context, i int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var work sync.WaitGroup
 	for i := range n {
 		over := func() {}
-		if w.world != nil {
+		if w.world != nil && w.networks() == 1 {
 			over = w.members[i].host.Work()
 		}
 		work.Go(func() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"errors"
@@ -207,14 +208,14 @@ func socketsCommand() *cli.Command {
 			}
 			all, err := preload.List(socketsPath(ctx, ctx.Args().First()))
 			try.Wrap(err, "no daemon of connections is there (lmmc run is one)")
-			return list(ctx, all, []string{"way", "state", "local", "peer", "program", "why"}, func(e preload.Entry) (preload.Entry, []string) {
+			return list(ctx, all, []string{"net", "way", "state", "local", "peer", "program", "why"}, func(e preload.Entry) (preload.Entry, []string) {
 				end := func(a netip.AddrPort) string {
 					if !a.IsValid() || !a.Addr().IsValid() {
 						return "-"
 					}
 					return a.String()
 				}
-				return e, []string{e.Way, e.State, end(e.Local), end(e.Peer), fmt.Sprintf("%s (%d)", e.Program, e.PID), e.Why}
+				return e, []string{cmp.Or(e.Net, "-"), e.Way, e.State, end(e.Local), end(e.Peer), fmt.Sprintf("%s (%d)", e.Program, e.PID), e.Why}
 			})
 		},
 	}, sharedTarget)

@@ -45,7 +45,7 @@ func (d *Daemon) remove(id uint64) {
 
 // connect gives a program its end of a connection at once, and establishes it afterwards.
 func (d *Daemon) connect(conn *net.UnixConn, r record, pid int) {
-	refuse := func(err error) { _ = send(conn, record{kind: answerError, value: errnoOf(err)}, -1) }
+	refuse := func(err error) { answer(conn, err) }
 	node, ok := ip.NodeOf(r.peer.Addr(), d.prefixes)
 	if !ok {
 		refuse(unix.EHOSTUNREACH)
@@ -53,7 +53,7 @@ func (d *Daemon) connect(conn *net.UnixConn, r record, pid int) {
 	}
 	waits := r.value == 1
 	name := record{kind: nameSocket, domain: r.domain, id: rand.Uint64(), local: netip.AddrPortFrom(d.own(r.peer.Addr()), r.local.Port()), peer: r.peer}
-	c, theirs, err := d.add(name, Entry{Way: Cluster, State: Connecting, Local: name.local, Peer: name.peer, PID: pid, Program: programName(pid)})
+	c, theirs, err := d.add(name, Entry{Net: "tcp", Way: Cluster, State: Connecting, Local: name.local, Peer: name.peer, PID: pid, Program: programName(pid)})
 	if err != nil {
 		refuse(err)
 		return

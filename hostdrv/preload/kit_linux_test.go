@@ -26,6 +26,7 @@ import (
 // network is a star of two nodes, each with the daemon of its programs' connections.
 type network struct {
 	*live.Network
+	library string
 	dir     string // for what the test needs
 	nodes   []*hostdrv.Node
 	paths   []string // of the daemons' sockets
@@ -35,6 +36,29 @@ type network struct {
 
 // Addresses of the nodes.
 const first, second = "10.0.0.1", "10.0.0.2"
+
+// library builds the library once for all tests.
+var library = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "library.so")
+	c := exec.Command("./build", path)
+	c.Stderr = os.Stderr
+	return path, c.Run()
+})
+
+// built is where that is.
+var built string
+
+func TestMain(m *testing.M) {
+	var err error
+	if built, err = os.MkdirTemp("", "lmmc"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(built)
+	if err = os.Chmod(built, 0o755); err != nil { // other users load it too
+		panic(err)
+	}
+	m.Run()
+}
 
 func begin(t *testing.T, rung string) *network {
 	t.Helper()
@@ -49,9 +73,7 @@ func begin(t *testing.T, rung string) *network {
 		}
 		return nil
 	})
-	built := exec.Command("./build", n.file("library.so"))
-	built.Stderr = os.Stderr
-	check.Fatal(t, built.Run())
+	n.library = check.Must(library())(t)
 	_, targets := n.Targets()
 	for _, target := range targets {
 		node := check.Must(hostdrv.OpenNode(t.Context(), target, hostdrv.Options{}, hostdrv.NodeOptions{NoPorts: true}))(t)
@@ -84,7 +106,7 @@ func (n *network) start(t *testing.T, node int, name string, args ...string) *co
 	t.Cleanup(func() { p.Close() })
 	c := &command{Cmd: exec.CommandContext(t.Context(), find(t, name), args...)}
 	c.Stdout, c.Stderr, c.WaitDelay = &c.out, &c.out, time.Second
-	c.Env = append(os.Environ(), p.Environment(n.file("library.so"), false)...)
+	c.Env = append(os.Environ(), p.Environment(n.library, false)...)
 	check.Fatal(t, c.Start())
 	return c
 }

@@ -24,11 +24,13 @@ const (
 	Connecting  = "connecting"
 	Established = "established"
 	Listening   = "listening"
-	Running     = "running" // of a program that the library cannot serve
+	Unconnected = "unconnected" // of datagrams
+	Running     = "running"     // of a program that the library cannot serve
 )
 
 // Entry is a connection of a program, a port where it listens, or, without addresses, a program that goes by the system's stack altogether.
 type Entry struct {
+	Net     string         `json:"net,omitempty"` // "tcp" or "udp"
 	Way     string         `json:"way"`
 	State   string         `json:"state"`
 	Local   netip.AddrPort `json:"local,omitzero"`
@@ -54,9 +56,15 @@ func (n note) is() bool {
 const mostNotes = 10000
 
 func (d *Daemon) note(r record, pid int, why string) {
-	n := note{Entry{Way: Stack, State: Established, Local: r.local, Peer: r.peer, PID: pid, Program: programName(pid), Why: why}, fmt.Sprintf("/proc/%d/fd/%d", pid, r.value), ""}
+	n := note{Entry{Net: "tcp", Way: Stack, State: Established, Local: r.local, Peer: r.peer, PID: pid, Program: programName(pid), Why: why}, fmt.Sprintf("/proc/%d/fd/%d", pid, r.value), ""}
 	if r.peer.Port() == 0 {
 		n.entry.State, n.entry.Peer = Listening, netip.AddrPort{}
+	}
+	if r.domain == unix.SOCK_DGRAM {
+		n.entry.Net = "udp"
+		if n.entry.State == Listening {
+			n.entry.State = Unconnected
+		}
 	}
 	var err error
 	if n.socket, err = os.Readlink(n.at); err != nil {

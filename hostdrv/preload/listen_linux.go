@@ -31,12 +31,12 @@ func (d *Daemon) listen(conn *net.UnixConn, r record, pid, tcp int) {
 		cluster, err = d.stack.Listen("tcp", at)
 	}
 	if err != nil {
-		_ = send(conn, record{kind: answerError, value: errnoOf(err)}, -1)
+		answer(conn, err)
 		return
 	}
 	l := &listener{
 		name: record{kind: nameListener, domain: r.domain, id: rand.Uint64(), value: int32(os.Geteuid()), local: r.local}, cluster: cluster,
-		entry: Entry{Way: Cluster, State: Listening, Local: r.local, PID: pid, Program: programName(pid)},
+		entry: Entry{Net: "tcp", Way: Cluster, State: Listening, Local: r.local, PID: pid, Program: programName(pid)},
 	}
 	if r.local.Addr().IsUnspecified() {
 		l.entry.Way = Both
@@ -51,7 +51,7 @@ func (d *Daemon) listen(conn *net.UnixConn, r record, pid, tcp int) {
 	}
 	if err != nil {
 		cluster.Close()
-		_ = send(conn, record{kind: answerError, value: errnoOf(err)}, -1)
+		answer(conn, err)
 	} else {
 		d.mu.Lock()
 		d.listeners[l.name.id] = l
@@ -108,7 +108,7 @@ func (d *Daemon) acceptCluster(l *listener) {
 		local, peer := s.LocalAddr().(socket.Addr), s.RemoteAddr().(socket.Addr)
 		name := record{kind: nameSocket, domain: l.name.domain, id: rand.Uint64(),
 			local: netip.AddrPortFrom(d.address(local.Node, l.name.domain), local.Port), peer: netip.AddrPortFrom(d.address(peer.Node, l.name.domain), peer.Port)}
-		e := Entry{Way: Cluster, State: Established, Local: name.local, Peer: name.peer, PID: l.entry.PID, Program: l.entry.Program}
+		e := Entry{Net: "tcp", Way: Cluster, State: Established, Local: name.local, Peer: name.peer, PID: l.entry.PID, Program: l.entry.Program}
 		conn, theirs, err := d.add(name, e)
 		if err == nil {
 			name.kind = nameConnected
@@ -150,14 +150,17 @@ func (d *Daemon) acceptSystem(l *listener) {
 	}
 }
 
-// alive says whether the program has not closed what it listens by: its name is taken.
-func (l *listener) alive() bool {
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+// alive says whether the program has not closed what it listens by.
+func (l *listener) alive() bool { return taken(unix.SOCK_STREAM, l.name) }
+
+// taken says whether a socket of a type has a name.
+func taken(kind int, name record) bool {
+	fd, err := unix.Socket(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return true // as far as is known
 	}
 	defer unix.Close(fd)
-	return unix.Bind(fd, l.name.name()) != nil
+	return unix.Bind(fd, name.name()) != nil
 }
 
 // reap gives the ports free whose programs have closed them.
@@ -168,6 +171,11 @@ func (d *Daemon) reap() {
 		if !l.alive() {
 			l.close()
 			delete(d.listeners, id)
+		}
+	}
+	for _, s := range d.datagrams {
+		if !s.alive() {
+			s.close()
 		}
 	}
 }

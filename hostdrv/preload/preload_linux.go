@@ -35,6 +35,8 @@ type Daemon struct {
 	mu          sync.Mutex
 	connections map[uint64]*connection
 	listeners   map[uint64]*listener
+	datagrams   map[uint64]*datagrams
+	ports       map[uint16]*port // of datagrams
 	notes       []note
 	programs    map[*net.UnixConn]Entry // of lmmc run
 }
@@ -46,7 +48,8 @@ func Open(ctx context.Context, node *hostdrv.Node, l *serve.Listener, o socket.O
 		return nil, errors.Join(err, l.Close())
 	}
 	d := &Daemon{
-		stack: stack, number: stack.Node(), listener: l, prefixes: o.Prefixes, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{}, programs: map[*net.UnixConn]Entry{},
+		stack: stack, number: stack.Node(), listener: l, prefixes: o.Prefixes, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{},
+		datagrams: map[uint64]*datagrams{}, ports: map[uint16]*port{}, programs: map[*net.UnixConn]Entry{},
 	}
 	for _, p := range o.Prefixes {
 		net, err := ip.Address(stack.Node(), p)
@@ -103,6 +106,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 		for _, l := range d.listeners {
 			l.close()
 		}
+		for _, s := range d.datagrams {
+			s.close()
+		}
 		for _, c := range d.connections {
 			if c.conn != nil {
 				_ = c.conn.SetLinger(0)
@@ -127,11 +133,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 func (d *Daemon) Node() uint16         { return d.number }
 func (d *Daemon) Nets() []netip.Prefix { return d.nets }
 
-// Users is how many connections, listeners and programs of lmmc run there are.
+// Users is how many connections, listeners, sockets of datagrams and programs of lmmc run there are.
 func (d *Daemon) Users() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.connections) + len(d.listeners) + len(d.programs)
+	return len(d.connections) + len(d.listeners) + len(d.datagrams) + len(d.programs)
 }
 
 // serve answers a request.
@@ -155,21 +161,29 @@ func (d *Daemon) serve(conn *net.UnixConn, pid int) {
 	switch {
 	case !ok:
 	case !same:
-		_ = send(conn, record{kind: answerError, value: int32(unix.EPROTO)}, -1)
+		answer(conn, unix.EPROTO)
 	case r.kind == askConnect:
 		d.connect(conn, r, pid)
 	case r.kind == askListen && len(fds) == 1:
 		d.listen(conn, r, pid, fds[0])
+	case r.kind == askAdopt && len(fds) == 1:
+		d.adopt(conn, r, pid, fds[0])
+	case r.kind == askReach:
+		answer(conn, d.reach(r))
+	case r.kind == askReturn:
+		if err := d.giveBack(conn, r); err != nil {
+			answer(conn, err)
+		}
 	case r.kind == askLinger:
 		d.mu.Lock()
 		if c := d.connections[r.id]; c != nil {
 			c.linger.Store(r.value)
 		}
 		d.mu.Unlock()
-		_ = send(conn, record{kind: answerDone}, -1)
+		answer(conn, nil)
 	case r.kind == askReap:
 		d.reap()
-		_ = send(conn, record{kind: answerDone}, -1)
+		answer(conn, nil)
 	case r.kind == askNote:
 		d.note(r, pid, text)
 	case r.kind == askJoin:
@@ -187,6 +201,15 @@ func send(conn *net.UnixConn, r record, with int) error {
 	}
 	_, _, err := conn.WriteMsgUnix(r.bytes(), rights, nil)
 	return err
+}
+
+// answer says that something is done, or why not.
+func answer(conn *net.UnixConn, err error) {
+	r := record{kind: answerDone}
+	if err != nil {
+		r = record{kind: answerError, value: errnoOf(err)}
+	}
+	_ = send(conn, r, -1) // or the program has ended
 }
 
 // received are the descriptors that came with a message.

@@ -18,7 +18,7 @@ var programs = []struct {
 	name string
 	rtl  bool // also there
 	run  func(t *testing.T, n *network)
-}{{"curl", true, testCurl}, {"iperf3", true, testIperf}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
+}{{"curl", true, testCurl}, {"iperf3", true, testIperf}, {"iperf3 -u", false, testIperfUDP}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
 
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
@@ -56,10 +56,20 @@ func testCurl(t *testing.T, n *network) {
 
 func testIperf(t *testing.T, n *network) {
 	for _, way := range [][]string{nil, {"-R"}, {"--bidir"}, {"-P", "3"}} {
-		_, end := n.serve(t, 1, 5201, "iperf3", "-s", "-1", "-B", second) // for one client
-		check.Contains(t, "iperf3", n.run(t, 0, "iperf3", append([]string{"-c", second, "-n", "100K"}, way...)...), "receiver")
-		end()
+		iperf(t, n, way)
 	}
+}
+
+func testIperfUDP(t *testing.T, n *network) {
+	iperf(t, n, []string{"-u", "-b", "50M"})
+	iperf(t, n, []string{"-u", "-b", "50M", "-R", "-P", "2"})
+}
+
+// iperf has a server for one client.
+func iperf(t *testing.T, n *network, way []string) {
+	_, end := n.serve(t, 1, 5201, "iperf3", "-s", "-1", "-B", second)
+	defer end()
+	check.Contains(t, "iperf3", n.run(t, 0, "iperf3", append([]string{"-c", second, "-n", "100K"}, way...)...), "receiver")
 }
 
 func testRedis(t *testing.T, n *network) {

@@ -16,11 +16,16 @@ const (
 	nameConnected = 'C'
 	nameFailed    = 'F'
 	nameListener  = 'L'
+	nameDatagrams = 'D'
+	namePeer      = 'P'
 	askConnect    = 'c'
 	askListen     = 'l'
 	askLinger     = 'g'
 	askNote       = 'n'
 	askReap       = 'r'
+	askAdopt      = 'u'
+	askReach      = 'p'
+	askReturn     = 'b'
 	askJoin       = 'j' // of lmmc run: program and reason follow, and the connection stays
 	askList       = 'q' // of lmmc sockets
 	answerDone    = 'o'

@@ -42,7 +42,7 @@ func TestOtherVersion(t *testing.T) {
 	defer p.Close()
 	run := func(quiet bool) string {
 		c := exec.Command(find(t, python), "-c", anywhere)
-		for _, e := range p.Environment(n.file("library.so"), quiet) {
+		for _, e := range p.Environment(n.library, quiet) {
 			if strings.HasPrefix(e, "LMMC_SOCKET_DAEMON=") {
 				e = "LMMC_SOCKET_DAEMON=" + path
 			}
@@ -63,21 +63,25 @@ func TestOtherUser(t *testing.T) {
 	}
 	n := begin(t, cluster.Model)
 	check.Fatal(t, os.Chmod(n.dir, 0o755))
-	// The kernel, asked past the library, says what the listener is called.
+	// The kernel, asked past the library, says what the sockets are called.
 	log := n.file("log")
-	n.serve(t, 0, 7000, python, "-uc", `import ctypes, socket, sys
+	n.serve(t, 0, 7000, python, "-uc", `import ctypes, socket, sys, threading
 sys.stdout = open(sys.argv[1], "w", buffering=1)
 l = socket.create_server(("10.0.0.1", 7000))
-name, size = ctypes.create_string_buffer(110), ctypes.c_int(110)
-ctypes.CDLL(None).syscall(51, l.fileno(), name, ctypes.byref(size))
-print(name.raw[2:size.value].hex())
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.bind(("10.0.0.1", 7000))
+for s in l, u:
+    name, size = ctypes.create_string_buffer(110), ctypes.c_int(110)
+    ctypes.CDLL(None).syscall(51, s.fileno(), name, ctypes.byref(size))
+    print(name.raw[2:size.value].hex())
+threading.Thread(target=lambda: print(u.recvfrom(100))).start()
 while True: print("accepted from", l.accept()[1][0])`, log)
 	p := check.Must(preload.Join(n.paths[0], "python3", ""))(t)
 	defer p.Close()
 	other := func(script string) string {
 		var out bytes.Buffer
 		c := exec.Command(python, "-c", script)
-		c.Env, c.Stdout, c.Stderr = p.Environment(n.file("library.so"), false), &out, &out
+		c.Env, c.Stdout, c.Stderr = p.Environment(n.library, false), &out, &out
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		if err := c.Run(); err != nil {
 			t.Error(err)
@@ -93,6 +97,14 @@ try: # to be taken for the daemon
     s.recv(100)
 except OSError: pass
 print("over")`), "over\n")
-	n.run(t, 1, python, "-c", `import socket; socket.create_connection(("10.0.0.1", 7000)).recv(1)`)
-	check.Equal(t, "next", await(t, log, 2)[1], "accepted from 10.0.0.2")
+	check.Equal(t, "datagrams", other(`import socket
+name = bytearray.fromhex("`+await(t, log, 2)[1]+`")
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(bytes(name[:6]) + b"P" + bytes(name[7:38]) + bytes([3, 200]) + bytes(name[22:38])) # to be taken for an end of the daemon's
+s.sendto(b"from another user", bytes(name))
+print("over")`), "over\n")
+	n.run(t, 1, python, "-c", `import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"from the cluster", ("10.0.0.1", 7000))
+socket.create_connection(("10.0.0.1", 7000)).recv(1)`)
+	check.Contains(t, "next ones", strings.Join(await(t, log, 4)[2:], "\n"), "accepted from 10.0.0.2", "(b'from the cluster', ('10.0.0.2', ")
 }

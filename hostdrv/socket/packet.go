@@ -10,7 +10,7 @@ import (
 )
 
 // MaxPacket is how many bytes a datagram has at most.
-const MaxPacket = stream.MaxData
+const MaxPacket = stream.MaxPacket
 
 // PacketConn sends and receives datagrams: a net.PacketConn, and of Dial a net.Conn too. Datagrams come in the order of their sender, but those for which there
 // is no room at the receiver are dropped.

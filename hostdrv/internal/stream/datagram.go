@@ -8,6 +8,9 @@ const (
 	mostUnsent  = 64        // datagrams that wait to be sent to a peer
 )
 
+// MaxPacket is how many bytes a datagram has at most: as many as of UDP over IPv4.
+const MaxPacket = 65507
+
 // Packet is a datagram that has come.
 type Packet struct {
 	Node, Port uint16 // its sender's
@@ -44,15 +47,20 @@ func (m *Mux) ListenPacket(port uint16) (*Socket, error) {
 
 // Write sends a datagram. It is not known whether anybody reads it.
 func (s *Socket) Write(node, port uint16, b []byte) error {
-	if len(b) > MaxData {
+	if len(b) > MaxPacket {
 		return syscall.EMSGSIZE
 	}
 	p := s.mux.peer(node)
 	if len(p.datagrams) >= mostUnsent {
 		return syscall.EAGAIN
 	}
-	g := Segment{Kind: Datagram, Port: port, Stream: uint32(s.Port), Data: b}
-	p.datagrams = append(p.datagrams, g.Append(s.mux.pool.get(len(b))))
+	for more := true; more; {
+		part := b[:min(len(b), MaxData)]
+		b = b[len(part):]
+		more = len(b) > 0
+		g := Segment{Kind: Datagram, More: more, Port: port, Stream: uint32(s.Port), Data: part}
+		p.datagrams = append(p.datagrams, g.Append(s.mux.pool.get(len(part))))
+	}
 	p.speak()
 	return nil
 }
@@ -94,7 +102,23 @@ func (s *Socket) Close() {
 	}
 }
 
-// deliver takes a datagram that has come, and reports whether it keeps buf.
+// datagram takes a datagram that has come, or a part of one, and reports whether it keeps buf. Parts come one behind the other, as all messages of a peer do.
+func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
+	if !g.More && len(p.parts) == 0 {
+		return p.mux.deliver(p.node, g, buf)
+	}
+	if p.parts = append(p.parts, g.Data...); len(p.parts) > MaxPacket {
+		p.mux.stats.Malformed++
+		p.parts = nil
+	} else if !g.More {
+		g.Data = p.parts
+		p.mux.deliver(p.node, g, p.parts)
+		p.parts = nil
+	}
+	return false
+}
+
+// deliver has a datagram wait for who has its port, and reports whether it keeps buf.
 func (m *Mux) deliver(node uint16, g *Segment, buf []byte) (kept bool) {
 	s := m.ports.sockets[g.Port]
 	if s == nil || s.size+len(g.Data) > mostWaiting || len(s.waiting) >= mostWaiting/64 {

@@ -13,6 +13,7 @@ type peer struct {
 	resets      []uint32  // streams of which the peer is to hear that they are no more
 	hello       bool
 	datagrams   [][]byte // to be sent
+	parts       []byte   // of a datagram that has not come whole
 	outstanding int      // messages that are not acknowledged, as far as is known
 	loud        int      // of them are not quiet
 	quiet       int      // sent since the last one that was not
@@ -109,10 +110,10 @@ func (p *peer) input(life uint32, g *Segment, buf []byte) (kept bool) {
 		if p.theirs != 0 {
 			p.startedAnew()
 		}
-		p.theirs = life
+		p.theirs, p.parts = life, nil
 	}
 	if g.Kind == Datagram {
-		return p.mux.deliver(p.node, g, buf)
+		return p.datagram(g, buf)
 	}
 	if g.Kind != Syn && g.Life != p.life { // it means streams that the own end has lost
 		p.hello = true
@@ -157,6 +158,6 @@ func (p *peer) lost() {
 		}
 		s.end(err)
 	}
-	p.resets, p.datagrams, p.hello = nil, nil, false
+	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
 }

@@ -10,7 +10,7 @@
 
 #include "next.h"
 
-static int option(int fd, int name) {
+int lmmc_option(int fd, int name) {
 	int value = -1;
 	socklen_t size = sizeof value;
 	return NEXT(getsockopt)(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
@@ -18,11 +18,11 @@ static int option(int fd, int name) {
 
 // is_stream says whether a descriptor is a socket of TCP, and of which domain.
 static bool is_stream(int fd, int *domain) {
-	*domain = option(fd, SO_DOMAIN);
-	return (*domain == AF_INET || *domain == AF_INET6) && option(fd, SO_TYPE) == SOCK_STREAM;
+	*domain = lmmc_option(fd, SO_DOMAIN);
+	return (*domain == AF_INET || *domain == AF_INET6) && lmmc_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-static int fail(int problem) {
+int lmmc_fail(int problem) {
 	errno = problem;
 	return -1;
 }
@@ -31,22 +31,26 @@ static int fail(int problem) {
 static int repeated(int fd) {
 	struct lmmc_record peer;
 	if (!lmmc_peer_name(fd, &peer))
-		return fail(EALREADY);
-	return fail(peer.kind == LMMC_FAILED ? peer.value : EISCONN);
+		return lmmc_fail(EALREADY);
+	return lmmc_fail(peer.kind == LMMC_FAILED ? peer.value : EISCONN);
 }
 
 int connect(int fd, const struct sockaddr *to, socklen_t size) {
 	struct lmmc_record r;
 	struct lmmc_end peer;
 	int domain, by, held;
-	if (!lmmc_end_of(to, size, &peer))
+	if (!lmmc_end_of(to, size, &peer) && !(to && size >= sizeof to->sa_family && to->sa_family == AF_UNSPEC))
+		return NEXT(connect)(fd, to, size);
+	if (lmmc_option(fd, SO_TYPE) == SOCK_DGRAM)
+		return lmmc_connect_datagrams(fd, to, size);
+	if (to->sa_family == AF_UNSPEC)
 		return NEXT(connect)(fd, to, size);
 	if (lmmc_own_name(fd, &r))
-		return r.kind == LMMC_LISTENER ? fail(EISCONN) : repeated(fd);
+		return r.kind == LMMC_LISTENER ? lmmc_fail(EISCONN) : repeated(fd);
 	bool stream = is_stream(fd, &domain);
 	if (!stream || !lmmc_in_cluster(&peer)) {
 		if (stream || lmmc_in_cluster(&peer))
-			lmmc_note(fd, &peer, stream ? "not an address of the cluster" : "datagrams are not carried");
+			lmmc_note(fd, &peer, stream ? "not an address of the cluster" : "neither TCP nor UDP");
 		return NEXT(connect)(fd, to, size);
 	}
 	struct sockaddr_storage own;
@@ -64,7 +68,7 @@ int connect(int fd, const struct sockaddr *to, socklen_t size) {
 		return NEXT(connect)(fd, to, size);
 	}
 	if (problem)
-		return fail(problem);
+		return lmmc_fail(problem);
 	problem = EINPROGRESS;
 	if (waits) {
 		struct timeval limit = {0};
@@ -75,27 +79,30 @@ int connect(int fd, const struct sockaddr *to, socklen_t size) {
 	close(held);
 	if (problem && problem != EINPROGRESS && problem != EINTR) { // the descriptor stays as it was
 		close(by);
-		return fail(problem);
+		return lmmc_fail(problem);
 	}
 	if (lmmc_replace(fd, by, flags) < 0)
 		return -1;
-	return problem ? fail(problem) : 0;
+	return problem ? lmmc_fail(problem) : 0;
 }
 
 int bind(int fd, const struct sockaddr *to, socklen_t size) {
 	int result = NEXT(bind)(fd, to, size);
 	struct lmmc_end own;
 	int one = 1, domain;
-	if (result == 0 || (errno != EADDRNOTAVAIL && errno != EADDRINUSE) || !lmmc_end_of(to, size, &own) || !is_stream(fd, &domain))
+	if ((result < 0 && errno != EADDRNOTAVAIL && errno != EADDRINUSE) || !lmmc_end_of(to, size, &own))
+		return result;
+	bool datagrams = !is_stream(fd, &domain);
+	if (datagrams && lmmc_option(fd, SO_PROTOCOL) != IPPROTO_UDP)
 		return result;
 	// The system's stack does not have the node's address, unless lmmc ip up gives it that.
 	if (errno == EADDRNOTAVAIL && lmmc_is_own(&own) && NEXT(setsockopt)(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof one) == 0)
 		result = NEXT(bind)(fd, to, size);
 	if (result < 0 && errno == EADDRINUSE) { // perhaps by a listener whose program has just closed it
 		struct lmmc_record r = lmmc_record(LMMC_REAP, domain);
-		return lmmc_ask(&r, -1, NULL, NULL) ? fail(EADDRINUSE) : NEXT(bind)(fd, to, size);
+		result = lmmc_ask(&r, -1, NULL, NULL) ? lmmc_fail(EADDRINUSE) : NEXT(bind)(fd, to, size);
 	}
-	return result;
+	return result == 0 && datagrams ? lmmc_bound_datagrams(fd, domain) : result;
 }
 
 int listen(int fd, int backlog) {
@@ -118,7 +125,7 @@ int listen(int fd, int backlog) {
 	if (problem == 0)
 		return lmmc_replace(fd, by, flags);
 	if (lmmc_is_own(&r.local) && problem != EPROTO)
-		return fail(problem); // nobody would come
+		return lmmc_fail(problem); // nobody would come
 	lmmc_note(fd, NULL, problem == EADDRINUSE ? "another program of this node has the port" : "the daemon could not be asked");
 	return result;
 }
@@ -154,7 +161,10 @@ int getsockname(int fd, struct sockaddr *to, socklen_t *size) {
 	struct lmmc_record own, peer;
 	if (!lmmc_own_name(fd, &own))
 		return NEXT(getsockname)(fd, to, size);
-	bool known = own.kind == LMMC_SOCKET && lmmc_peer_name(fd, &peer) && peer.kind == LMMC_CONNECTED;
+	bool known = lmmc_peer_name(fd, &peer);
+	if (known && peer.kind == LMMC_PEER && lmmc_is_any(&own.local))
+		own.local = lmmc_own_for(&peer.peer, own.local.port);
+	known = known && own.kind == LMMC_SOCKET && peer.kind == LMMC_CONNECTED;
 	lmmc_address_of(known ? &peer.local : &own.local, own.domain, to, size);
 	return 0;
 }
@@ -163,8 +173,8 @@ int getpeername(int fd, struct sockaddr *to, socklen_t *size) {
 	struct lmmc_record own, peer;
 	if (!lmmc_own_name(fd, &own))
 		return NEXT(getpeername)(fd, to, size);
-	if (own.kind != LMMC_SOCKET || !lmmc_peer_name(fd, &peer) || peer.kind != LMMC_CONNECTED)
-		return fail(ENOTCONN);
+	if (!lmmc_peer_name(fd, &peer) || peer.kind != (own.kind == LMMC_SOCKET ? LMMC_CONNECTED : LMMC_PEER))
+		return lmmc_fail(ENOTCONN);
 	lmmc_address_of(&peer.peer, own.domain, to, size);
 	return 0;
 }
@@ -177,9 +187,16 @@ static void unnamed(const void *name, socklen_t *size) {
 
 ssize_t recvfrom(int fd, void *b, size_t n, int flags, struct sockaddr *from, socklen_t *size) {
 	struct sockaddr_un un;
+	struct lmmc_record own;
 	socklen_t whole = sizeof un;
 	if (!from || !size)
 		return NEXT(recvfrom)(fd, b, n, flags, from, size);
+	if (lmmc_is_datagrams(fd, &own)) {
+		struct msghdr m = {.msg_name = from, .msg_namelen = *size, .msg_iov = &(struct iovec){b, n}, .msg_iovlen = 1};
+		ssize_t result = lmmc_take(fd, &own, &m, flags);
+		*size = m.msg_namelen;
+		return result;
+	}
 	ssize_t result = NEXT(recvfrom)(fd, b, n, flags, (void *)&un, &whole);
 	if (result < 0)
 		return result;
@@ -190,6 +207,9 @@ ssize_t recvfrom(int fd, void *b, size_t n, int flags, struct sockaddr *from, so
 }
 
 ssize_t recvmsg(int fd, struct msghdr *m, int flags) {
+	struct lmmc_record own;
+	if (lmmc_is_datagrams(fd, &own))
+		return lmmc_take(fd, &own, m, flags);
 	ssize_t result = NEXT(recvmsg)(fd, m, flags);
 	if (result >= 0)
 		unnamed(m->msg_name, &m->msg_namelen);

@@ -49,13 +49,23 @@ __attribute__((constructor)) static void configure(void) {
 	at.sun_family = AF_UNIX;
 }
 
-bool lmmc_in_cluster(const struct lmmc_end *e) {
+// net_of is the one that has an address, or NULL.
+static const struct net *net_of(const struct lmmc_end *e) {
 	for (int i = 0; i < net_count; i++) {
 		int whole = nets[i].bits / 8, rest = nets[i].bits % 8;
 		if (memcmp(e->ip, nets[i].own.ip, (size_t)whole) == 0 && (rest == 0 || (e->ip[whole] ^ nets[i].own.ip[whole]) >> (8 - rest) == 0))
-			return true;
+			return &nets[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool lmmc_in_cluster(const struct lmmc_end *e) { return net_of(e) != NULL; }
+
+struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]) {
+	const struct net *n = net_of(peer);
+	struct lmmc_end own = n ? n->own : (struct lmmc_end){0};
+	memcpy(own.port, port, 2);
+	return own;
 }
 
 bool lmmc_is_own(const struct lmmc_end *e) {
@@ -164,7 +174,7 @@ void lmmc_note(int fd, const struct lmmc_end *peer, const char *why) {
 	int saved = errno, to = reach();
 	if (to < 0)
 		return;
-	struct lmmc_record r = lmmc_record(LMMC_NOTE, 0);
+	struct lmmc_record r = lmmc_record(LMMC_NOTE, lmmc_option(fd, SO_TYPE));
 	struct sockaddr_storage a;
 	socklen_t size = sizeof a;
 	r.value = fd;

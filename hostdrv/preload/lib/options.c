@@ -14,8 +14,8 @@ static bool is_ours(int fd, struct lmmc_record *own) {
 	return ours;
 }
 
-// inherent says whether a level has an option that may be set and changes nothing here, and its value.
-static bool inherent(int level, int name, int *value) {
+// inherent says whether what has a name has an option that may be set and changes nothing here, and its value.
+static bool inherent(const struct lmmc_record *own, int level, int name, int *value) {
 	static const struct {
 		int level, name, value;
 	} all[] = {
@@ -38,17 +38,25 @@ static bool inherent(int level, int name, int *value) {
 		{IPPROTO_IP, IP_FREEBIND, 0},
 		{IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 0},
 		{IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT},
+		{IPPROTO_IP, IP_RECVERR, 0},
+		{IPPROTO_IP, IP_RECVTOS, 0},
+		{IPPROTO_IP, IP_RECVTTL, 0},
+		{IPPROTO_IP, IP_MULTICAST_TTL, 1},
 		{IPPROTO_IPV6, IPV6_V6ONLY, 0},
 		{IPPROTO_IPV6, IPV6_TCLASS, 0},
 		{IPPROTO_IPV6, IPV6_UNICAST_HOPS, 64},
+		{IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_WANT},
+		{IPPROTO_IPV6, IPV6_RECVERR, 0},
 	};
 	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i].level == level && all[i].name == name) {
+		if (all[i].level == level && all[i].name == name && (own->kind != LMMC_DATAGRAMS || level != IPPROTO_TCP)) {
 			*value = all[i].value;
 			return true;
 		}
 	return false;
 }
+
+static bool is_protocol(int level) { return level == IPPROTO_TCP || level == IPPROTO_UDP || level == IPPROTO_IP || level == IPPROTO_IPV6; }
 
 static void give(const void *from, socklen_t have, void *to, socklen_t *size) {
 	if (*size > have)
@@ -67,19 +75,19 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *size) {
 		if (name == SO_DOMAIN)
 			known = own.domain;
 		else if (name == SO_PROTOCOL)
-			known = IPPROTO_TCP;
+			known = own.kind == LMMC_DATAGRAMS ? IPPROTO_UDP : IPPROTO_TCP;
 		else if (lmmc_peer_name(fd, &peer) && peer.kind == LMMC_FAILED)
 			known = peer.value;
 		memcpy(value, &known, sizeof known);
 		return 0;
 	}
-	if (result == 0 || (level != IPPROTO_TCP && level != IPPROTO_IP && level != IPPROTO_IPV6) || !is_ours(fd, &own))
+	if (result == 0 || !is_protocol(level) || !is_ours(fd, &own))
 		return result;
-	if (inherent(level, name, &known))
+	if (inherent(&own, level, name, &known))
 		give(&known, sizeof known, value, size);
-	else if (level == IPPROTO_TCP && name == TCP_CONGESTION)
+	else if (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_CONGESTION)
 		give("lmmc", 5, value, size);
-	else if (level == IPPROTO_TCP && name == TCP_INFO) {
+	else if (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_INFO) {
 		struct tcp_info info = {.tcpi_state = lmmc_peer_name(fd, &peer) ? TCP_ESTABLISHED : own.kind == LMMC_LISTENER ? TCP_LISTEN : TCP_SYN_SENT,
 			.tcpi_snd_mss = 16364, .tcpi_rcv_mss = 16364};
 		give(&info, sizeof info, value, size);
@@ -108,9 +116,9 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
 		lmmc_ask(&r, -1, NULL, NULL);
 		return 0;
 	}
-	if (result == 0 || (level != IPPROTO_TCP && level != IPPROTO_IP && level != IPPROTO_IPV6) || !is_ours(fd, &own))
+	if (result == 0 || !is_protocol(level) || !is_ours(fd, &own))
 		return result;
-	if (inherent(level, name, &known) || (level == IPPROTO_TCP && name == TCP_CONGESTION))
+	if (inherent(&own, level, name, &known) || (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_CONGESTION))
 		return 0;
 	errno = ENOPROTOOPT;
 	return -1;

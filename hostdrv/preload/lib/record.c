@@ -71,3 +71,9 @@ bool lmmc_is_any(const struct lmmc_end *e) {
 	static const uint8_t none[16];
 	return memcmp(e->ip, none, 16) == 0 || (memcmp(e->ip, mapped, 12) == 0 && memcmp(e->ip + 12, none, 4) == 0);
 }
+
+socklen_t lmmc_name(const struct lmmc_record *r, struct sockaddr_un *un) {
+	*un = (struct sockaddr_un){.sun_family = AF_UNIX};
+	memcpy(un->sun_path, r, sizeof *r);
+	return offsetof(struct sockaddr_un, sun_path) + sizeof *r;
+}

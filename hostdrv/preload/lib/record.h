@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 
 #define LMMC_VERSION '1'
 
@@ -15,12 +17,17 @@ enum lmmc_kind {
 	LMMC_CONNECTED = 'C', // the daemon's end of one that is established
 	LMMC_FAILED = 'F',    // of one that could not be had, value: errno; one that is opening has no name
 	LMMC_LISTENER = 'L',  // a program's listening descriptor, value: the user id of the daemon
+	LMMC_DATAGRAMS = 'D', // a program's socket of UDP, value: the user id of the daemon
+	LMMC_PEER = 'P',      // the daemon's end of one of those, id, for a peer
 	// Requests.
 	LMMC_CONNECT = 'c', // value: 1 asks for the outcome as well
 	LMMC_LISTEN = 'l',  // with the socket that listens at the system's stack; value: backlog
 	LMMC_LINGER = 'g',  // id: the connection; value: seconds, or -1
-	LMMC_NOTE = 'n',    // value: a descriptor that goes by the system's stack; the reason follows
+	LMMC_NOTE = 'n',    // value: a descriptor that goes by the system's stack, domain: its type; the reason follows
 	LMMC_REAP = 'r',    // asks for ports to be free whose listeners are closed
+	LMMC_ADOPT = 'u',   // with the system's socket of UDP, for one whose datagrams the daemon carries
+	LMMC_REACH = 'p',   // id: that one; asks for an end for the peer; value: 1 if it is to be the only one, -1 if there is to be no such any more
+	LMMC_RETURN = 'b',  // id: that one; asks for the system's socket back
 	// Answers.
 	LMMC_DONE = 'o', // perhaps with a descriptor
 	LMMC_ERROR = 'e' // value: errno
@@ -51,12 +58,16 @@ bool lmmc_is_record(const void *name, socklen_t size);
 bool lmmc_end_of(const struct sockaddr *from, socklen_t size, struct lmmc_end *to);
 void lmmc_address_of(const struct lmmc_end *from, int domain, struct sockaddr *to, socklen_t *size);
 bool lmmc_is_any(const struct lmmc_end *e);
+// The name that a record is.
+socklen_t lmmc_name(const struct lmmc_record *r, struct sockaddr_un *un);
 
 // daemon.c: what the daemon is asked.
 
 // Whether an address is a node's, and whether it is this node's own.
 bool lmmc_in_cluster(const struct lmmc_end *e);
 bool lmmc_is_own(const struct lmmc_end *e);
+// This node's own address for a peer, with a port.
+struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]);
 // Sends a request, with a descriptor unless that is -1, and waits for the answer. Returns 0 and what came with it, or an errno: EPROTO if there is no daemon that can be asked.
 // If hold is not NULL, the connection to the daemon stays open there.
 int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold);
@@ -65,6 +76,21 @@ int lmmc_outcome(int held, const struct timeval *limit);
 void lmmc_note(int fd, const struct lmmc_end *peer, const char *why);
 // Receives a descriptor with a record. Returns it, or -1.
 int lmmc_receive(int from, struct lmmc_record *r);
+
+// datagram.c: sockets of UDP.
+
+bool lmmc_is_datagrams(int fd, struct lmmc_record *own);
+// connect of one that the daemon has, or that is the system's and is to be the daemon's; bind of one that the system has bound.
+int lmmc_connect_datagrams(int fd, const struct sockaddr *to, socklen_t size);
+int lmmc_bound_datagrams(int fd, int domain);
+// recvmsg of one that the daemon has.
+ssize_t lmmc_take(int fd, const struct lmmc_record *own, struct msghdr *m, int flags);
+
+// calls.c.
+
+// What an option of SOL_SOCKET is, or -1.
+int lmmc_option(int fd, int name);
+int lmmc_fail(int problem); // sets errno and returns -1
 
 // watch.c: what epoll watches.
 

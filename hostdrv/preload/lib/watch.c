@@ -32,7 +32,7 @@ int epoll_ctl(int epoll, int op, int fd, struct epoll_event *event) {
 }
 
 int lmmc_replace(int fd, int by, int flags) {
-	static const int options[] = {SO_KEEPALIVE, SO_OOBINLINE, SO_RCVLOWAT, SO_REUSEADDR, SO_REUSEPORT};
+	static const int options[] = {SO_KEEPALIVE, SO_OOBINLINE, SO_BROADCAST, SO_RCVLOWAT, SO_REUSEADDR, SO_REUSEPORT};
 	for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
 		int value;
 		socklen_t size = sizeof value;

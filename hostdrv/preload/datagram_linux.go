@@ -1,0 +1,295 @@
+package preload
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/ip"
+	"github.com/stafflink/lmmc/hostdrv/socket"
+)
+
+// datagrams is a program's socket of UDP: a Unix socket of datagrams. For each peer the daemon has another, an outlet, whose name says the peer's address, and which is connected
+// to the program's: so the program alone can send to it.
+type datagrams struct {
+	daemon  *Daemon
+	entry   Entry // under the lock of the daemon
+	name    record
+	port    *port
+	system  *os.File // the socket that the program had, which the system's stack serves
+	come    chan packet
+	over    chan struct{}
+	waiting atomic.Int64 // bytes that have come, and that the program has no room for yet
+
+	mu      sync.Mutex
+	outlets map[netip.AddrPort]*outlet
+	last    map[socket.Addr]*outlet // that the program has had last for a node's port, which may have several addresses
+	peer    netip.AddrPort          // that the program is connected to
+	clock   uint64                  // counts uses of outlets
+}
+
+// packet is a datagram that is to go to the program: from a node, or, of the system's stack, from another address.
+type packet struct {
+	node socket.Addr
+	from netip.AddrPort
+	data []byte
+}
+
+// Limits on what a program's socket has.
+const (
+	mostWaiting = 256 << 10 // bytes that have come and are not in the kernel's queue yet
+	mostOutlets = 1000      // beyond it the one used longest ago is closed
+	longest     = 65507     // bytes of a datagram
+)
+
+// port is one of the node's, which several sockets may share that say SO_REUSEADDR or SO_REUSEPORT.
+type port struct {
+	conn    net.PacketConn
+	sockets []*datagrams // under the lock of the daemon
+	shared  bool
+}
+
+// adopt has the daemon carry the datagrams of a program's socket.
+func (d *Daemon) adopt(conn *net.UnixConn, r record, pid, system int) {
+	s := &datagrams{
+		daemon: d, name: record{kind: nameDatagrams, domain: r.domain, id: rand.Uint64(), value: int32(os.Geteuid()), local: r.local},
+		entry: Entry{Net: "udp", Way: Cluster, State: Unconnected, Local: r.local, PID: pid, Program: programName(pid)},
+		come:  make(chan packet, mostWaiting>>10), over: make(chan struct{}), outlets: map[netip.AddrPort]*outlet{}, last: map[socket.Addr]*outlet{},
+	}
+	if r.local.Addr().IsUnspecified() {
+		s.entry.Way = Both
+	}
+	fd, err := s.open(system)
+	if err == nil {
+		err = d.takePort(s)
+	}
+	if err != nil {
+		if s.system != nil {
+			s.system.Close()
+		}
+		answer(conn, err)
+	} else {
+		d.work.Go(s.deliver)
+		d.work.Go(s.fromSystem)
+		_ = send(conn, record{kind: answerDone}, fd)
+	}
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+}
+
+// open makes what the program gets, which tells who has sent a datagram.
+func (s *datagrams) open(system int) (fd int, err error) {
+	if system, err = unix.FcntlInt(uintptr(system), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	err = unix.SetNonblock(system, true)
+	s.system = os.NewFile(uintptr(system), "UDP")
+	if err == nil {
+		fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	}
+	if err != nil {
+		return -1, err
+	}
+	return fd, cmp.Or(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1),
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, longest/2+17), // so that more is too long
+		unix.Bind(fd, s.name.name()))
+}
+
+// takePort gives a socket its port of the node.
+func (d *Daemon) takePort(s *datagrams) error {
+	shared := false
+	err := control(s.system, func(fd int) error {
+		address, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR)
+		port, failed := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT)
+		shared = address+port > 0
+		return cmp.Or(err, failed)
+	})
+	if err != nil {
+		return err
+	}
+	d.reap()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	number := s.name.local.Port()
+	p := d.ports[number]
+	switch {
+	case p == nil:
+		conn, err := d.stack.ListenPacket("udp", socket.Addr{Node: d.number, Port: number}.String())
+		if err != nil {
+			return err
+		}
+		p = &port{conn: conn, shared: shared}
+		d.ports[number] = p
+		d.work.Go(func() { d.fromCluster(p) })
+	case !p.shared || !shared:
+		return unix.EADDRINUSE
+	}
+	p.sockets = append(p.sockets, s)
+	s.port, d.datagrams[s.name.id] = p, s
+	return nil
+}
+
+// close gives up a socket, under the lock of the daemon.
+func (s *datagrams) close() {
+	d := s.daemon
+	delete(d.datagrams, s.name.id)
+	s.port.sockets = slices.DeleteFunc(s.port.sockets, func(other *datagrams) bool { return other == s })
+	if number := s.name.local.Port(); len(s.port.sockets) == 0 && d.ports[number] == s.port {
+		delete(d.ports, number)
+		s.port.conn.Close()
+	}
+	close(s.over)
+	s.system.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.outlets {
+		o.file.Close()
+	}
+	s.outlets = nil
+}
+
+// reach answers a program that wants to send to a peer, or to hear of that one only.
+func (d *Daemon) reach(r record) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.datagrams[r.id]
+	if s == nil {
+		return unix.ENOTCONN
+	}
+	if r.value < 0 {
+		s.connect(netip.AddrPort{}, Unconnected)
+		return nil
+	}
+	_, err := s.outlet(r.peer)
+	if err == nil && r.value > 0 {
+		s.connect(r.peer, Established)
+	}
+	return err
+}
+
+// connect has a socket hear of one peer, or, if that is zero, of all, under the lock of the daemon.
+func (s *datagrams) connect(peer netip.AddrPort, state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.peer, s.entry.Peer, s.entry.State = peer, peer, state
+}
+
+// giveBack gives a program its socket of the system's stack back.
+func (d *Daemon) giveBack(conn *net.UnixConn, r record) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.datagrams[r.id]
+	if s == nil {
+		return unix.ENOTCONN
+	}
+	err := control(s.system, func(fd int) error { return send(conn, record{kind: answerDone}, fd) })
+	if err == nil {
+		s.close()
+	}
+	return err
+}
+
+// control does something with the descriptor of a file.
+func control(f *os.File, do func(fd int) error) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if failed := raw.Control(func(fd uintptr) { err = do(int(fd)) }); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// alive says whether the program has not closed its socket.
+func (s *datagrams) alive() bool { return taken(unix.SOCK_DGRAM, s.name) }
+
+// put has a datagram go to the program, or drops it if there is no room.
+func (s *datagrams) put(p packet) {
+	if s.waiting.Add(int64(len(p.data))) <= mostWaiting {
+		select {
+		case s.come <- p:
+			return
+		default:
+		}
+	}
+	s.waiting.Add(-int64(len(p.data)))
+}
+
+// deliver gives the program what has come, when that has room.
+func (s *datagrams) deliver() {
+	for {
+		var p packet
+		select {
+		case p = <-s.come:
+		case <-s.over:
+			return
+		}
+		s.waiting.Add(-int64(len(p.data)))
+		if o, err := s.outlet(s.origin(p)); err == nil {
+			s.send(o, p.data)
+		}
+	}
+}
+
+// origin is the address that the program has for who has sent a datagram.
+func (s *datagrams) origin(p packet) netip.AddrPort {
+	if p.node.Node == 0 {
+		return p.from
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.last[p.node]; o != nil {
+		return o.to
+	}
+	return netip.AddrPortFrom(s.daemon.address(p.node.Node, s.name.domain), p.node.Port)
+}
+
+// fromCluster takes what comes for a port.
+func (d *Daemon) fromCluster(p *port) {
+	for b := make([]byte, socket.MaxPacket); ; {
+		n, addr, err := p.conn.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		from := addr.(socket.Addr)
+		if s := d.receiver(p, from); s != nil {
+			s.put(packet{node: from, data: slices.Clone(b[:n])})
+		}
+	}
+}
+
+// receiver is the socket that a datagram goes to: that which hears of its sender only, or else the last one that hears of all.
+func (d *Daemon) receiver(p *port, from socket.Addr) (found *datagrams) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range p.sockets {
+		if !s.peer.IsValid() {
+			found = s
+		} else if node, is := ip.NodeOf(s.peer.Addr(), d.prefixes); is && from == (socket.Addr{Node: node, Port: s.peer.Port()}) {
+			return s
+		}
+	}
+	return found
+}
+
+// fromSystem takes what comes by the system's stack.
+func (s *datagrams) fromSystem() {
+	raw, err := s.system.SyscallConn()
+	if err != nil {
+		return
+	}
+	receive(raw, func(b, from []byte) {
+		if at, is := addressOf(from); is {
+			s.put(packet{from: at, data: slices.Clone(b)})
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package preload
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/ip"
+	"github.com/stafflink/lmmc/hostdrv/socket"
+)
+
+// outlet is the daemon's end for a peer.
+type outlet struct {
+	file *os.File
+	raw  syscall.RawConn
+	to   netip.AddrPort
+	node socket.Addr // zero: to is no address of the cluster
+	used uint64
+}
+
+// outlet is the end for a peer, which is made unless there is one.
+func (s *datagrams) outlet(to netip.AddrPort) (*outlet, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, err := s.outlets[to], error(nil)
+	if o == nil {
+		if o, err = s.newOutlet(to); err != nil {
+			return nil, err
+		}
+	}
+	s.clock++
+	o.used = s.clock
+	if o.node.Node != 0 {
+		s.last[o.node] = o
+	}
+	return o, nil
+}
+
+func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
+	if s.outlets == nil {
+		return nil, net.ErrClosed
+	}
+	if len(s.outlets) >= mostOutlets {
+		s.forget()
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	name := record{kind: namePeer, domain: s.name.domain, id: s.name.id, peer: to}
+	if err = unix.Connect(fd, s.name.name()); err == nil || errors.Is(err, unix.EPERM) { // the program hears of another peer only
+		err = unix.Bind(fd, name.name())
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	o := &outlet{file: os.NewFile(uintptr(fd), "datagrams"), to: to}
+	if node, is := ip.NodeOf(to.Addr(), s.daemon.prefixes); is {
+		o.node = socket.Addr{Node: node, Port: to.Port()}
+	}
+	if o.raw, err = o.file.SyscallConn(); err != nil {
+		o.file.Close()
+		return nil, err
+	}
+	s.outlets[to] = o
+	s.daemon.work.Go(func() { s.fromProgram(o) })
+	return o, nil
+}
+
+// forget closes the outlet used longest ago, which is made anew when it is needed.
+func (s *datagrams) forget() {
+	var oldest *outlet
+	for to, o := range s.outlets {
+		if to != s.peer && (oldest == nil || o.used < oldest.used) {
+			oldest = o
+		}
+	}
+	if oldest != nil {
+		s.remove(oldest)
+	}
+}
+
+func (s *datagrams) remove(o *outlet) {
+	o.file.Close()
+	delete(s.outlets, o.to)
+	if s.last[o.node] == o {
+		delete(s.last, o.node)
+	}
+}
+
+// receive waits for datagrams, and has do take each, with its sender's address as the kernel says it, until the socket is closed.
+func receive(raw syscall.RawConn, do func(b, from []byte)) {
+	var from [128]byte
+	for {
+		var b *[64 << 10]byte // had only while there is something
+		var n uintptr
+		var size uint32
+		var errno syscall.Errno
+		err := raw.Read(func(fd uintptr) bool {
+			b, size = pieces.Get().(*[64 << 10]byte), uint32(len(from))
+			n, _, errno = unix.Syscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(b)), uintptr(len(b)), unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&from)), uintptr(unsafe.Pointer(&size)))
+			if errno != 0 {
+				pieces.Put(b)
+			}
+			return errno != unix.EAGAIN
+		})
+		if err != nil {
+			return
+		}
+		if errno == 0 {
+			do(b[:n], from[:size])
+			pieces.Put(b)
+		}
+	}
+}
+
+// fromProgram takes what the program sends to a peer. What cannot go is lost, as datagrams may be.
+func (s *datagrams) fromProgram(o *outlet) {
+	own := s.name.bytes()
+	receive(o.raw, func(b, from []byte) {
+		if len(from) < 2 || !bytes.Equal(from[2:], own) {
+			return // another program's
+		}
+		if o.node.Node != 0 {
+			_, _ = s.port.conn.WriteTo(b, o.node)
+		} else {
+			s.toSystem(o.to, b)
+		}
+	})
+}
+
+func (s *datagrams) toSystem(to netip.AddrPort, b []byte) {
+	var at unix.Sockaddr = &unix.SockaddrInet6{Port: int(to.Port()), Addr: to.Addr().As16()}
+	if s.name.domain == unix.AF_INET {
+		at = &unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()}
+	}
+	if raw, err := s.system.SyscallConn(); err == nil {
+		_ = raw.Write(func(fd uintptr) bool {
+			return !errors.Is(unix.Sendto(int(fd), b, unix.MSG_DONTWAIT, at), unix.EAGAIN)
+		})
+	}
+}
+
+// send has the program get a datagram, when it has room.
+func (s *datagrams) send(o *outlet, b []byte) {
+	_ = o.raw.Write(func(fd uintptr) bool {
+		_, err := unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		if errors.Is(err, unix.ENOTCONN) && unix.Connect(int(fd), s.name.name()) == nil {
+			_, err = unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		}
+		return !errors.Is(err, unix.EAGAIN)
+	})
+}
+
+// addressOf reads a sockaddr_in or sockaddr_in6.
+func addressOf(b []byte) (a netip.AddrPort, is bool) {
+	switch {
+	case len(b) >= unix.SizeofSockaddrInet4 && binary.NativeEndian.Uint16(b) == unix.AF_INET:
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:8])), binary.BigEndian.Uint16(b[2:])), true
+	case len(b) >= unix.SizeofSockaddrInet6 && binary.NativeEndian.Uint16(b) == unix.AF_INET6:
+		return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])).Unmap(), binary.BigEndian.Uint16(b[2:])), true
+	}
+	return a, false
+}

@@ -44,6 +44,9 @@ type Config struct {
 	// does not return control, or that evaluation of the model does not return. 0 means 30 s with New and no limit with Open; a negative
 	// one means no limit.
 	Watchdog time.Duration
+	// Idle is how many cycles of the main clock may pass while every coroutine that Run waits for waits for an event, a queue, a semaphore or another coroutine, and
+	// none goes on. Then Run ends with a TimeoutError of Deadlock. 0 means 10 million. Without observers, watches and background coroutines it ends at once.
+	Idle uint64
 	// PlusArgs are what $test$plusargs and $value$plusargs of the design see, each beginning with "+".
 	PlusArgs []string
 
@@ -67,7 +70,9 @@ type Bench struct {
 	observers    []observer
 	watches      []watch
 	afterWatches []func()
-	live         int // coroutines that Run waits for
+	live         int    // coroutines that Run waits for
+	moved        uint64 // when one of these went on last
+	joined       bool   // coroutines may wait for each other's end in a circle
 	running      *Task
 	begun        bool // initial blocks have run
 	inRun        bool
@@ -97,6 +102,7 @@ func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
 	c.Name = cmp.Or(c.Name, d.Top)
 	c.Period = cmp.Or(c.Period, 10)
 	c.WaveCycles = cmp.Or(c.WaveCycles, 1000)
+	c.Idle = cmp.Or(c.Idle, 10_000_000)
 	if c.Log == nil {
 		c.Log = io.Discard
 	}

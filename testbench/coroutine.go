@@ -25,6 +25,7 @@ type Task struct {
 	what  string // what it waits for, and of what
 	which string
 
+	joins      *Task   // whose end it waits for, without a limit
 	any        []armed // of First
 	listens    bool    // it waits for what tasks, observers or the test do
 	background bool
@@ -203,6 +204,11 @@ func (c *Task) joinOne(other *Task) {
 	other.ended.join(c)
 	defer other.ended.leave(c)
 	c.wake, c.what, c.which = never, "the end of coroutine", other.name
+	if c.limit == never {
+		c.joins = other
+		c.b.joined = c.b.joined || other.joins != nil || other == c
+		defer func() { c.joins = nil }()
+	}
 	c.pause()
 }
 

@@ -167,6 +167,80 @@ func TestADeadlockIsSeenAtOnce(t *testing.T) {
 	}
 }
 
+// TestADeadlockIsSeenBesideOthers: what cannot go on is named though observers look and a background task goes on.
+func TestADeadlockIsSeenBesideOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle   uint64
+		start  func(b *testbench.Bench)
+		cycles uint64
+		want   []string
+	}{
+		"a circle of three": {start: func(b *testbench.Bench) {
+			b.Background("ticks", func(c *testbench.Task) {
+				for {
+					c.Cycles(1)
+				}
+			})
+			b.Observe(b.Main(), func() {})
+			tasks := map[string]*testbench.Task{}
+			for name, other := range map[string]string{"ape": "bee", "bee": "cat", "cat": "ape"} {
+				tasks[name] = b.Go(name, func(c *testbench.Task) {
+					c.Cycles(5)
+					c.Join(tasks[other])
+				})
+			}
+		}, cycles: 5, want: []string{"ape waits for the end of coroutine bee at coroutine_test.go:", "cat waits for the end of coroutine ape"}},
+		"a lock, beside a task that ticks": {idle: 100, start: func(b *testbench.Bench) {
+			lock := testbench.NewSemaphore("bus", 1)
+			b.Background("ticks", func(c *testbench.Task) {
+				for {
+					c.Cycles(1)
+				}
+			})
+			b.Go("twice", func(c *testbench.Task) {
+				c.Cycles(7)
+				lock.Acquire(c, 1)
+				lock.Acquire(c, 1)
+			})
+		}, cycles: 107, want: []string{"twice waits for permits of semaphore bus at coroutine_test.go:"}},
+		"an observer that wakes nobody": {start: func(b *testbench.Bench) {
+			h, err := b.Handshake(nil, verilator.Channel{Data: "sum"})
+			if err == nil {
+				_, err = b.Monitor(h, testbench.MonitorConfig{})
+			}
+			check.Fatal(t, err)
+			var q testbench.Queue[int]
+			b.Go("hungry", func(c *testbench.Task) { q.Get(c) })
+		}, cycles: 0, want: []string{"hungry waits for an item of queue"}},
+	} {
+		b, _ := openAdder(t, testbench.Config{Idle: c.idle})
+		c.start(b)
+		err := b.Run(1 << 40)
+		var timeout *testbench.TimeoutError
+		if !errors.As(err, &timeout) || !timeout.Deadlock || b.Cycle() != c.cycles {
+			t.Fatalf("%s: cycle %d: got %v", name, b.Cycle(), err)
+		}
+		check.Contains(t, name, err.Error(), c.want...)
+	}
+}
+
+// TestWhatReadsAWatchMayWake: a task that waits for it is in no deadlock.
+func TestWhatReadsAWatchMayWake(t *testing.T) {
+	b, p := openAdder(t, testbench.Config{})
+	var sums testbench.Queue[uint64]
+	_, err := b.Watch(verilator.Channel{Data: "sum"}, 0, func(w *verilator.Watch) {
+		for w.Len() > 0 {
+			if e, _ := w.Next(nil); e.Data == 9 {
+				sums.TryPut(e.Data)
+			}
+		}
+	})
+	check.Fatal(t, err)
+	*p.A = 9
+	b.Go("hungry", func(c *testbench.Task) { sums.Get(c) })
+	check.Fatal(t, b.Run(2000))
+}
+
 func TestStepMovesTimeThoughCoroutinesAreStuck(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
 	var self *testbench.Task

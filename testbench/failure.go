@@ -50,7 +50,7 @@ type Waiting struct {
 type TimeoutError struct {
 	// Cycles is how many cycles Run was allowed.
 	Cycles uint64
-	// Deadlock says that more cycles would not have helped.
+	// Deadlock says that more cycles would not have helped, or not after Config.Idle.
 	Deadlock bool
 	// Waiting lists the coroutines that have not ended, in the order of their creation, without background ones.
 	Waiting []Waiting

@@ -75,10 +75,10 @@ func (h *Handshake) Take(c *Task) (v uint64, last bool) {
 func (h *Handshake) move(c *Task) {
 	if !h.watched {
 		h.watched = true
-		c.b.Observe(h.Clock, func() {
+		c.b.observers = append(c.b.observers, observer{h.Clock, func() {
 			h.moved = (h.Valid == nil || h.Valid.Is()) && (h.Ready == nil || h.Ready.Is())
 			h.data, h.last = h.Data.Get(), h.Last != nil && h.Last.Is()
-		})
+		}, true})
 	}
 	for c.Rising(h.Clock); !h.moved; {
 		c.Rising(h.Clock)

@@ -54,7 +54,7 @@ func (i *Instance) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error)
 		}
 		m.reset, m.active = reset, active
 	}
-	b.Observe(h.Clock, m.look)
+	b.observers = append(b.observers, observer{h.Clock, m.look, config.Item == nil && config.Violation == nil})
 	return m, nil
 }
 

@@ -13,13 +13,14 @@ import (
 type observer struct {
 	clock *Clock
 	look  func()
+	mute  bool // it wakes no coroutine
 }
 
 // Observe calls a function before every rising edge of a clock, when coroutines have done their part and everything is
 // settled: it sees what the registers are about to see, so an item of a stream moves at that edge if valid and ready
 // are both 1. It must not set inputs.
 func (b *Bench) Observe(k *Clock, look func()) {
-	b.observers = append(b.observers, observer{k, look})
+	b.observers = append(b.observers, observer{clock: k, look: look})
 }
 
 // Run moves time until all coroutines started with Go have ended. It is an error, a *TimeoutError, when max cycles of
@@ -78,6 +79,7 @@ func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 		return err
 	}
 	deadline := b.main.after(cycles)
+	b.moved = b.now
 	for {
 		b.round()
 		switch {
@@ -92,7 +94,10 @@ func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 			return nil
 		}
 		target, hints, stuck := b.plan(deadline)
-		if untilEnded && stuck {
+		if untilEnded && (stuck || b.joined && b.circular()) {
+			return b.timeout(cycles, true)
+		}
+		if untilEnded && (b.now-b.moved)/b.main.period >= b.config.Idle && b.idle() {
 			return b.timeout(cycles, true)
 		}
 		if err := b.advance(target, hints); err != nil {
@@ -148,6 +153,9 @@ func (b *Bench) round() {
 			}
 			b.running = c
 			if c.until == nil || c.due(b.now) {
+				if !c.background {
+					b.moved = b.now
+				}
 				c.resume()
 			}
 		}
@@ -178,9 +186,32 @@ func (b *Bench) restless() error {
 		"%s and what they wake; let one of them wait for a clock edge", mostTurns, strings.Join(names, ", "))}
 }
 
-// heard reports whether an observer may yet wake a coroutine.
+// heard reports whether an observer or what reads a watch may yet wake a coroutine.
 func (b *Bench) heard() bool {
-	return len(b.observers) > 0 && slices.ContainsFunc(b.coroutines, func(c *Task) bool { return c.listens })
+	loud := len(b.watches) > 0 || slices.ContainsFunc(b.observers, func(o observer) bool { return !o.mute })
+	return loud && slices.ContainsFunc(b.coroutines, func(c *Task) bool { return c.listens })
+}
+
+// idle reports whether all coroutines that Run waits for wait for others to wake them.
+func (b *Bench) idle() bool {
+	return !slices.ContainsFunc(b.coroutines, func(c *Task) bool { return !c.background && c.wake != never })
+}
+
+// circular reports whether coroutines wait for each other's end in a circle, which nothing else can break.
+func (b *Bench) circular() bool {
+	for _, c := range b.coroutines {
+		if c.background {
+			continue
+		}
+		slow, fast := c.joins, c.joins
+		for fast != nil && fast.joins != nil {
+			slow, fast = slow.joins, fast.joins.joins
+			if slow == fast && slow != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // plan returns the time to move to, and the conditions that the runtime may stop for earlier. Coroutines are stuck when

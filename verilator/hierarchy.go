@@ -43,32 +43,27 @@ type node struct {
 	id      string // of a module, as cells name it
 	output  bool
 	port    bool
-	fixed   bool // a parameter or genvar
+	fixed   bool   // a parameter or genvar
+	param   bool   // a parameter, and no localparam
+	value   string // of it
+	signed  bool
 	integer bool
 	items   []node
 }
 
-// elaborate asks Verilator for the modules of a design. It knows one of two formats.
+// elaborate asks Verilator for the modules of a design: in XML, or in JSON from 5.046 on, which has no XML any more. What 5.032 writes as JSON lacks signs.
 func (s *support) elaborate(ctx context.Context, d *Design, dir, root string) []node {
-	format, parse := "xml", parseXML
-	if s.tools.atLeast(5, 32) {
-		format, parse = "json", parseJSON
+	file, format, parse := filepath.Join(dir, "tree"), []string{"--xml-only", "--xml-output"}, parseXML
+	if s.tools.atLeast(5, 46) {
+		format, parse = []string{"--json-only", "--json-only-output"}, parseJSON
 	}
-	text := try.Get(s.tree(ctx, d, dir, root, format, "-O0", "-fno-dfg")) // or wires are gone already
-	return try.Get(parse(text))
-}
-
-// tree is what Verilator writes of an elaborated design, as "xml" or "json".
-func (s *support) tree(ctx context.Context, d *Design, dir, root, format string, more ...string) ([]byte, error) {
-	file := filepath.Join(dir, "tree."+format)
-	output := map[string]string{"xml": "--xml-output", "json": "--json-only-output"}[format]
-	args := append([]string{"--" + format + "-only", output, file, "--Mdir", dir}, d.buildArguments()[1:]...)
-	args = slices.DeleteFunc(args, func(a string) bool { return a == "--savable" }) // not with --timing, which --json-only of 5.048 implies
-	out, err := command(ctx, root, s.tools.verilator, append(args, more...)...)
-	if err := toolError(ctx, d.Top, out, err); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
+	args := slices.Concat(format, []string{file, "--Mdir", dir, "-O0", "-fno-dfg"}, d.buildArguments()[1:]) // or wires are gone already
+	args = slices.DeleteFunc(args, func(a string) bool { return a == "--savable" })                         // not with --timing, which --json-only implies
+	out, err := command(ctx, root, s.tools.verilator, args...)
+	try.OK(toolError(ctx, d.Top, out, err))
+	nodes, err := parse(try.Get(os.ReadFile(file)))
+	try.Wrap(err, "verilator: the tree of %s cannot be read", d.Top)
+	return nodes
 }
 
 func topOf(modules []node, top string) node {
@@ -135,11 +130,19 @@ func parseXML(data []byte) ([]node, error) {
 	if err := xml.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
+	types := map[string]xmlNode{}
+	for _, x := range file.Netlist.Items {
+		if x.XMLName.Local == "typetable" {
+			for _, t := range x.Items {
+				types[t.attr("id")] = t
+			}
+		}
+	}
 	var nodes []node
 	for _, x := range file.Netlist.Items {
 		used := map[string]bool{}
 		x.refs(used)
-		for _, n := range fromXML([]xmlNode{x}) {
+		for _, n := range fromXML([]xmlNode{x}, types) {
 			n.dropGenvars(used)
 			nodes = append(nodes, n)
 		}
@@ -159,7 +162,7 @@ func (x xmlNode) refs(used map[string]bool) {
 
 // dropGenvars removes them: in XML they are integers that nothing uses any more.
 func (n *node) dropGenvars(used map[string]bool) {
-	n.items = slices.DeleteFunc(n.items, func(v node) bool { return v.kind == "var" && v.integer && !used[v.name] })
+	n.items = slices.DeleteFunc(n.items, func(v node) bool { return v.kind == "var" && v.integer && !v.fixed && !used[v.name] })
 	for i := range n.items {
 		n.items[i].dropGenvars(used)
 	}
@@ -167,17 +170,26 @@ func (n *node) dropGenvars(used map[string]bool) {
 
 var xmlKinds = map[string]string{"module": "module", "iface": "module", "instance": "cell", "begin": "block", "var": "var"}
 
-func fromXML(items []xmlNode) (nodes []node) {
+func fromXML(items []xmlNode, types map[string]xmlNode) (nodes []node) {
 	for _, x := range items {
 		n := node{kind: xmlKinds[x.XMLName.Local], name: x.attr("name"), origin: x.attr("origName"), module: x.attr("defName"), id: x.attr("name"),
-			output: x.attr("dir") == "output", port: x.attr("dir") != "", fixed: x.attr("param") != "" || x.attr("localparam") != "", integer: x.attr("vartype") == "integer"}
+			output: x.attr("dir") == "output", port: x.attr("dir") != "", fixed: x.attr("param") != "" || x.attr("localparam") != "", integer: x.attr("vartype") == "integer",
+			param: x.attr("param") != ""}
 		if n.kind == "" {
 			continue
+		}
+		t := types[x.attr("dtype_id")]
+		for t.attr("signed") == "" && t.attr("sub_dtype_id") != "" { // an array of signed elements
+			t = types[t.attr("sub_dtype_id")]
+		}
+		n.signed = t.attr("signed") != ""
+		if i := slices.IndexFunc(x.Items, func(v xmlNode) bool { return v.XMLName.Local == "const" }); i >= 0 {
+			n.value = x.Items[i].attr("name")
 		}
 		if n.origin == "" {
 			n.origin = n.name
 		}
-		n.items = fromXML(x.Items)
+		n.items = fromXML(x.Items, types)
 		nodes = append(nodes, n)
 	}
 	return nodes
@@ -194,22 +206,32 @@ func parseJSON(data []byte) ([]node, error) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	return fromJSON(file.Modulesp), nil
+	signed := map[string]bool{}
+	for _, table := range file.Miscsp {
+		for _, t := range table.Typesp {
+			signed[t.Addr] = t.Signed
+		}
+	}
+	return fromJSON(file.Modulesp, signed), nil
 }
 
 var jsonKinds = map[string]string{"MODULE": "module", "IFACE": "module", "CELL": "cell", "BEGIN": "block", "GENBLOCK": "block", "VAR": "var"}
 
-func fromJSON(items []jsonNode) (nodes []node) {
+func fromJSON(items []jsonNode, signed map[string]bool) (nodes []node) {
 	for _, j := range items {
 		n := node{kind: jsonKinds[j.Type], name: j.Name, origin: j.OrigName, module: j.Modp, id: j.Addr,
-			output: j.Direction == "OUTPUT", port: j.Direction != "" && j.Direction != "NONE", fixed: j.IsParam || j.VarType == "GENVAR"}
+			output: j.Direction == "OUTPUT", port: j.Direction != "" && j.Direction != "NONE", fixed: j.IsParam || j.VarType == "GENVAR",
+			param: j.VarType == "GPARAM", signed: signed[j.Dtypep]}
 		if n.kind == "" {
 			continue
 		}
 		if n.origin == "" {
 			n.origin = n.name
 		}
-		n.items = fromJSON(append(j.Stmtsp, j.Itemsp...))
+		if len(j.Valuep) > 0 {
+			n.value = j.Valuep[0].Name
+		}
+		n.items = fromJSON(append(j.Stmtsp, j.Itemsp...), signed)
 		nodes = append(nodes, n)
 	}
 	return nodes

@@ -85,11 +85,8 @@ func (c *Config) ownParameters(pll map[string]int) map[string]string {
 	return values
 }
 
-// The names among Info.Params of what a bitstream of a project's own design says besides mhz and baud: all that is needed to simulate its bits.
-const (
-	infoPackage = "package"
-	infoPins    = "pins" // "clk:J3 led[0]:B5"
-)
+// The name among Info.Params, beside bitstream.Pins, of what a bitstream of a project's own design says besides mhz and baud: all that is needed to simulate its bits.
+const infoPackage = "package"
 
 func (c *Config) ownInfo() bitstream.Info {
 	hash := sha256.New()
@@ -102,12 +99,9 @@ func (c *Config) ownInfo() bitstream.Info {
 		pins = append(pins, port+":"+wiring[port])
 	}
 	return bitstream.Info{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Hash: binary.BigEndian.Uint64(hash.Sum(nil)), Params: map[string]string{
-		"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "baud": strconv.Itoa(c.Baud), infoPackage: c.Board.FPGA.Package, infoPins: strings.Join(pins, " "),
+		"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "baud": strconv.Itoa(c.Baud), infoPackage: c.Board.FPGA.Package, bitstream.Pins: strings.Join(pins, " "),
 	}}
 }
-
-// IsOwn reports whether a bitstream holds a design of a project, and not the network interface.
-func IsOwn(info *bitstream.Info) bool { return info != nil && info.Params[infoPins] != "" }
 
 // FromInfo is the configuration of a project's design that a bitstream says it was built for. Its sources are not known.
 func FromInfo(info *bitstream.Info) (*Config, error) {
@@ -120,7 +114,7 @@ func FromInfo(info *bitstream.Info) (*Config, error) {
 		return nil, fmt.Errorf("boards: the bitstream says mhz=%q, baud=%q, package=%q, device=%q: not made by lmmc build", info.Params["mhz"], info.Params["baud"],
 			info.Params[infoPackage], info.Device)
 	}
-	for word := range strings.FieldsSeq(info.Params[infoPins]) {
+	for word := range strings.FieldsSeq(info.Params[bitstream.Pins]) {
 		port, ball, found := strings.Cut(word, ":")
 		name, bit, indexed := strings.Cut(strings.TrimSuffix(port, "]"), "[")
 		at, err := 0, error(nil)

@@ -65,7 +65,7 @@ func TestProject(t *testing.T) {
 	// What the bitstream says is enough to simulate its bits.
 	info := c.Info()
 	back := check.Must(boards.FromInfo(&info))(t)
-	if !boards.IsOwn(&info) || !maps.Equal(back.Wiring(), c.Wiring()) || back.MHz != 48 || back.Divisor() != 16 || back.Board.FPGA != c.Board.FPGA {
+	if !info.Own() || !maps.Equal(back.Wiring(), c.Wiring()) || back.MHz != 48 || back.Divisor() != 16 || back.Board.FPGA != c.Board.FPGA {
 		t.Errorf("the bitstream says %+v of %+v", back.Board, c.Board)
 	}
 	same := check.Must(boards.LoadProject(project()))(t)[0].Config["main"].Info()

@@ -30,6 +30,12 @@ const Reached = "reached"
 // Protocol is the name among Params of the version of the link protocol that the network interface speaks; version 2 and those before do not have it.
 const Protocol = "protocol"
 
+// Pins is the name among Params of the pins of a project's own design, "clk:J3 led[0]:B5".
+const Pins = "pins"
+
+// Own reports whether the bitstream holds a design of a project, and not the network interface.
+func (i *Info) Own() bool { return i != nil && i.Params[Pins] != "" }
+
 // MarshalJSON writes Hash as everything else shows it, in 16 hexadecimal digits: as a number it would have more than JSON's readers keep.
 func (i Info) MarshalJSON() ([]byte, error) {
 	type fields Info

@@ -114,7 +114,7 @@ func Check(b Board, data []byte, foreign bool) (*bitstream.File, error) {
 		return f, fmt.Errorf("%w: it names no board, as bitstreams of lmmc build do; its pins may be those of another board", ErrFile)
 	case f.Info != nil && f.Info.Board != b.Name:
 		return f, fmt.Errorf("%w: built for board %s, this is %s", ErrFile, f.Info.Board, b.Name)
-	case f.Info != nil && f.Info.Params[bitstream.Protocol] != strconv.Itoa(linkproto.Version):
+	case f.Info != nil && !f.Info.Own() && f.Info.Params[bitstream.Protocol] != strconv.Itoa(linkproto.Version):
 		return f, fmt.Errorf("%w: version %s, this program speaks %d; run lmmc build %s", ErrVersion,
 			cmp.Or(f.Info.Params[bitstream.Protocol], "2 or before"), linkproto.Version, strings.TrimSuffix(b.Name+"/"+f.Info.Config, "/"))
 	case f.Info != nil && f.Info.Params[bitstream.Reached] != "":

@@ -85,7 +85,7 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 	if file.Info == nil {
 		return nil, fmt.Errorf("%s: it names no board: not made by lmmc build", name)
 	}
-	if boards.IsOwn(file.Info) {
+	if file.Info.Own() {
 		return openOwn(ctx, name, data, file.Info, o)
 	}
 	c, err := boards.Named(file.Info.Board + "/" + file.Info.Config)

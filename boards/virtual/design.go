@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
@@ -28,7 +27,7 @@ func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 
 // RTLBy is RTL with another dialer for the target "rtl:", such as rtlsim.Rack.Dial for boards that are wired to each other.
 func RTLBy(ctx context.Context, image *ice40.Image, dial func(context.Context, string) (hostdrv.Transport, error)) (hostdrv.Transport, error) {
-	if boards.IsOwn(image.Info) {
+	if image.Info.Own() {
 		return Exact(ctx, image)
 	}
 	target, err := Target(image.Info)

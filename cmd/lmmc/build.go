@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +42,7 @@ func buildCommand() *cli.Command {
 }
 
 func buildAction(ctx *cli.Context) error {
-	all := try.Get(boards.AllWith(os.DirFS(".")))
+	all := try.Get(allBoards())
 	if ctx.Bool("list") {
 		return listConfigs(ctx, all)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/conformance"
@@ -61,6 +62,17 @@ func conformCommand() *cli.Command {
 	return targetCommand(command, names...)
 }
 
+// refuseOwn says what to run in a project whose design is no network interface.
+func refuseOwn(target string) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(target, virtualScheme+":"), "?")
+	for _, b := range try.Get(boards.LoadProject(os.DirFS("."))) {
+		if target == "" || name == b.Name {
+			try.OK(usagef("conform checks network interfaces, and the design of this project is none: lmmc loop vboard:%s runs the project's own check, %q; a network interface elsewhere is "+
+				"lmmc conform TARGET", b.Name, b.Design.Check))
+		}
+	}
+}
+
 func listCases(ctx *cli.Context) error {
 	cases := try.Get(conformance.Choose(conformance.Cases(), ctx.String("run")))
 	type row struct {
@@ -75,6 +87,7 @@ func listCases(ctx *cli.Context) error {
 }
 
 func conform(ctx *cli.Context) error {
+	refuseOwn(ctx.Args().First())
 	target, peer := conformTarget, ""
 	switch {
 	case ctx.NArg() == 2 && isShared(ctx.Args().First()):

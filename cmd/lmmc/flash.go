@@ -24,9 +24,10 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 	command := &cli.Command{
 		Name:      "flash",
 		Usage:     "write a bitstream to a board",
-		ArgsUsage: "BOARD[/CONFIG] [FILE]",
+		ArgsUsage: "[BOARD[/CONFIG] [FILE]]",
 		Description: "Without FILE it writes the bitstream that lmmc build left in " + buildFolder + "/BOARD. It checks the bitstream before writing and\n" +
-			"verifies the flash after. If writing fails or is interrupted, it restores the old contents of the flash.",
+			"verifies the flash after. If writing fails or is interrupted, it restores the old contents of the flash. In a project of lmmc new\n" +
+			"with one board, BOARD is that.",
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "flash", Usage: "write to the flash from which the FPGA starts (default)"},
@@ -39,13 +40,17 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 	}
 	names := collect(all, func(b flash.Board) string { return b.Name })
 	command.Action = func(ctx *cli.Context) error {
-		if ctx.NArg() < 1 || ctx.NArg() > 2 {
+		what := ctx.Args().First()
+		if own := try.Get(boards.LoadProject(os.DirFS("."))); what == "" && len(own) == 1 {
+			what = own[0].Name
+		}
+		if what == "" || ctx.NArg() > 2 {
 			return usagef("flash takes a board and at most one file; see lmmc flash --help")
 		}
-		name, config, _ := strings.Cut(ctx.Args().First(), "/")
+		name, config, _ := strings.Cut(what, "/")
 		at := slices.Index(names, name)
 		if at < 0 {
-			return cannotFlash(ctx.Args().First())
+			return cannotFlash(what)
 		}
 		if with := ctx.String("with"); with != "" && !slices.Contains(flash.Tools(), with) {
 			return usagef("--with %s: no such tool%s; there are %s", with, nearest.Hint(with, flash.Tools()), strings.Join(flash.Tools(), ", "))
@@ -74,7 +79,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 
 // cannotFlash says why a board that is not among those that can be written to is not.
 func cannotFlash(name string) error {
-	return usagef("%s: synthesis only, lmmc makes no bitstreams for it", try.Get(boards.Named(name)).Board.Name)
+	return usagef("%s: synthesis only, lmmc makes no bitstreams for it", try.Get(boards.Find(try.Get(allBoards()), name)).Board.Name)
 }
 
 // buildFolder is where lmmc build puts what it makes.
@@ -99,7 +104,7 @@ func builtFor(board, config string) string {
 		try.OK(err)
 	}
 	what := strings.TrimSuffix(board+"/"+config, "/")
-	meant, err := boards.Named(what)
+	meant, err := boards.Find(try.Get(allBoards()), what)
 	if len(found) == 0 {
 		try.OK(err)
 		try.Failf("no bitstream for %s in %s: run lmmc build %[1]s", what, dir)
@@ -154,7 +159,7 @@ func flashKeep() (string, error) {
 
 // noteRTL tells of a bitstream that this program's models do not agree with.
 func noteRTL(ctx *cli.Context, file string, f *bitstream.File) {
-	if f.Info != nil && !boards.IsOwn(f.Info) && f.Info.Hash != rtl.Hash() {
+	if f.Info != nil && !f.Info.Own() && f.Info.Hash != rtl.Hash() {
 		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: note: %s has RTL %016x, this program has %016x\n", file, f.Info.Hash, rtl.Hash())
 	}
 }

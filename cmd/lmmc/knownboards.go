@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 
 	"github.com/stafflink/lmmc/boards"
@@ -10,7 +11,10 @@ import (
 
 // knownBoards are the boards that can be built for and written to.
 func knownBoards() (known []flash.Board, err error) {
-	all, err := boards.All()
+	all, err := allBoards()
+	if err != nil { // of the project: lmmc build says what
+		all, err = boards.All()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -22,6 +26,9 @@ func knownBoards() (known []flash.Board, err error) {
 	}
 	return known, nil
 }
+
+// allBoards are those of the project in the present folder, and lmmc's.
+func allBoards() ([]*boards.Board, error) { return boards.AllWith(os.DirFS(".")) }
 
 func kindOf(b *boards.Board) plugged.Kind {
 	return plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}

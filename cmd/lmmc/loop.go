@@ -108,7 +108,7 @@ func (l *loop) prepare() {
 	if name == "" && l.virtual() {
 		name = target.Opaque
 	}
-	all := try.Get(boards.AllWith(os.DirFS(".")))
+	all := try.Get(allBoards())
 	if name == "" {
 		if len(all) != 1 {
 			try.OK(usagef("unknown board at %s: name it with --board; lmmc build --list lists them", l.Target))
@@ -177,7 +177,7 @@ func (l *loop) flash(data []byte) (string, error) {
 		return "", fmt.Errorf("%s: names no board, as bitstreams of lmmc build do", l.File)
 	}
 	l.Board = file.Info.Board + "/" + file.Info.Config
-	if boards.IsOwn(file.Info) {
+	if file.Info.Own() {
 		l.design, l.File = ownDesign(file.Info.Board), try.Get(filepath.Abs(l.File))
 	}
 	if l.virtual() {

@@ -43,6 +43,7 @@ type Input struct {
 	Sockets  *sockets.Document
 	Barriers *barriers.Document // of lmmc net bench barriers
 	LogP     *barriers.Document // of lmmc net logp
+	Covered  *Covered           // of lmmc coverage
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []figures.SharePoint
 	Stages   []recordings.Stage
@@ -67,6 +68,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "net-sockets", &in.Sockets)
 	load(&errs, dir, "net-barriers", &in.Barriers)
 	load(&errs, dir, "net-logp", &in.LogP)
+	load(&errs, dir, "covered", &in.Covered)
 	return in, errors.Join(errs...)
 }
 
@@ -80,12 +82,12 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 	}
 }
 
-//go:embed page.html style.css
+//go:embed page.html project.html style.css
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short, "hxbMeasure": hxbMeasure, "hxbNumber": hxbNumber, "micro": micro,
-}).ParseFS(files, "page.html"))
+}).ParseFS(files, "page.html", "project.html"))
 
 // Write makes the page.
 func (in Input) Write(w io.Writer) error {

@@ -161,6 +161,12 @@ func (e *Endpoint) Queued() int { return e.tx.count }
 // Readable returns how many packets wait for Receive.
 func (e *Endpoint) Readable() int { return e.rx.count }
 
+// Arriving reports whether a frame is coming.
+func (e *Endpoint) Arriving() bool {
+	_, _, coming := e.deframer.Pending()
+	return coming
+}
+
 // Status returns the state of the link.
 func (e *Endpoint) Status() Status {
 	return Status{e.up, e.peerStop, e.stop(), e.rx.lost, e.refused(), e.epoch, e.peer}

@@ -37,6 +37,13 @@ type messageRings struct {
 	receives uint64
 	done     uint64 // completions
 	loud     uint64 // of them up to the last one that is not quiet
+	urgent   uint64 // and up to the last one of these that is of a send, or a failure
+	told     uint64 // of them, up to which who waits has been told
+	several  bool   // that were more than one
+	since    uint64 // tick in which the first one came that has not been told of
+	last     uint64 // and the last one
+	fresh    bool   // last is to be set
+	burst    uint64 // so many messages at most come before who waits is told, while more are coming
 	failed   error  // why it was closed
 }
 
@@ -60,7 +67,7 @@ func (node *Node) ShareMessages(ctx context.Context, number int, o msg.Options) 
 	}
 	o = o.Filled()
 	info = sharing.ContextInfo{Node: n.node, Sends: o.Sends, Receives: o.Receives, Longest: o.Longest}
-	r := &messageRings{ni: n, context: c, what: completionOf(number)}
+	r := &messageRings{ni: n, context: c, what: completionOf(number), burst: uint64(min(mostBurst, o.Receives/2))}
 	if r.memory, file, err = pagemem.NewShared(info.Bytes()); err == nil {
 		r.rings, err = info.Rings(r.memory)
 	}
@@ -85,9 +92,40 @@ func (r *messageRings) complete(done msg.Completion) {
 		d.Failed, d.Length = 1, uint32(long.Bytes)
 	}
 	r.rings.Done.Complete(r.done, d)
-	if r.done++; !done.Quiet {
-		r.loud = r.done
+	r.done++
+	switch {
+	case done.Quiet:
+		return
+	case !done.Received || done.Err != nil:
+		r.urgent = r.done
+	case r.told >= r.loud:
+		r.since = r.ni.core.Now()
 	}
+	r.loud, r.fresh = r.done, true
+}
+
+// Who waits for messages is told of several of a burst together, as waking it costs as much as a message does, or more.
+const (
+	mostBurst = 16 // messages
+	burstGap  = 64 // ticks between two of a burst
+)
+
+// due reports whether who has seen so many completions is to be told of more: at once, unless a packet is coming that may bring another one.
+func (r *messageRings) due(seen uint64) bool {
+	core, more := r.ni.core, r.loud-seen
+	if r.fresh { // by now the time in which it came has passed
+		r.last, r.fresh = core.Now(), false
+	}
+	switch {
+	case r.loud <= seen:
+		return false
+	case r.urgent > seen, more >= r.burst, core.Now()-r.since > mostBurst*uint64(core.MaxPacket()):
+	case core.Arriving(), (more > 1 || r.several) && core.Now()-r.last < burstGap:
+		r.ni.held = true
+		return false
+	}
+	r.told, r.several = r.loud, more > 1
+	return true
 }
 
 func (r *messageRings) Pull() error {
@@ -149,10 +187,16 @@ func (r *messageRings) err() error {
 }
 
 func (r *messageRings) Wait(ctx context.Context, seen uint64) error {
-	if err := r.Pull(); err != nil {
+	r.ni.lock()
+	err := r.pull()
+	if seen > r.told {
+		r.told, r.since = seen, r.ni.core.Now()
+	}
+	r.ni.unlock()
+	if err != nil {
 		return err
 	}
-	err := r.ni.until(ctx, r.what, func() bool { return r.loud > seen || r.err() != nil })
+	err = r.ni.until(ctx, r.what, func() bool { return r.due(seen) || r.err() != nil })
 	r.ni.lock()
 	defer r.ni.unlock()
 	if r.loud > seen {

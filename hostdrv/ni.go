@@ -57,6 +57,7 @@ type NI struct {
 	resumed   sync.Cond // the last of them has
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
+	held      bool      // who waits for messages waits for more of a burst
 	groups    [linkproto.BarrierGroups]*localBarrier
 
 	contexts [msg.LastContext + 1]*msg.Context // by number, the last one of each
@@ -231,6 +232,9 @@ func (n *NI) own() {
 			return
 		}
 		x.Wait, x.Idle = n.core.IdleFor(len(x.Out) > 0), n.waiters.Len()+n.mapped == 0
+		if n.held {
+			x.Wait, n.held = min(x.Wait, burstGap), false
+		}
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.unlock()

@@ -64,3 +64,33 @@ func TestQuietSends(t *testing.T) {
 		})
 	}
 }
+
+// TestBurstWakesOnce: who waits for messages that come one right after the other is told of several at a time, and of a single one at once.
+func TestBurstWakesOnce(t *testing.T) {
+	w, nis := programs(t, 2, cluster.Model)
+	connect := served(t, nis)
+	ctx, near, far := t.Context(), connect(0), connect(1)
+	o := message.Options{Patience: 20 * time.Millisecond, Longest: 1000}
+	a, b := check.Must(message.Open(ctx, near, 5, o))(t), check.Must(message.Open(ctx, far, 5, o))(t)
+	const burst = 8
+	exchange := func(messages int) (ready int) {
+		for range messages {
+			check.Fatal(t, b.PostReceive(message.Receive{Data: make([]byte, 1000)}))
+		}
+		for range messages {
+			check.Fatal(t, a.PostSend(message.Send{Node: number(w, 1), Data: make([]byte, 1000), Quiet: true}))
+		}
+		check.Must(b.Wait(ctx))(t)
+		var c message.Completion
+		for ready = 1; check.Must(b.Poll(&c))(t); ready++ {
+		}
+		for left := messages - ready; left > 0; left-- {
+			check.Must(b.Wait(ctx))(t)
+		}
+		return ready
+	}
+	check.Equal(t, "messages of one", exchange(1), 1)
+	if ready := exchange(burst); ready < burst/2 {
+		t.Errorf("of %d messages in a row %d had come when the first was told of", burst, ready)
+	}
+}

@@ -16,7 +16,20 @@ type World struct {
 }
 
 // Programs gives the hosts of a cluster to programs. Closing the world closes the cluster, which no context ends any more.
-func (n *Cluster) Programs() *World {
+func (n *Cluster) Programs() *World { return n.programs(quantum) }
+
+// LivePrograms is Programs for those who go by real time, not by the clocks: a turn takes up to longTurn clocks when drivers have so much to send or receive without a gap,
+// as each has its price.
+func (n *Cluster) LivePrograms() *World {
+	w := n.programs(longTurn)
+	w.Gather(longTurn)
+	return w
+}
+
+// longTurn is half of the room that network interfaces have above the mark at which they say STOP.
+const longTurn = 128
+
+func (n *Cluster) programs(turn int) *World {
 	n.ctx = context.WithoutCancel(n.ctx)
 	s := &programs{cluster: n}
 	for _, host := range n.NIs {
@@ -28,7 +41,7 @@ func (n *Cluster) Programs() *World {
 	if n.config.Wrap != nil {
 		run = n.config.Wrap(s)
 	}
-	return &World{lockstep.New(run, len(s.ends)+1, quantum, quantum, rtlsim.Rate), n}
+	return &World{lockstep.New(run, len(s.ends)+1, quantum, turn, rtlsim.Rate), n}
 }
 
 // Link is the link by which packets of a network interface leave for another node: with a router the network, link 1.

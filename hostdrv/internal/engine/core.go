@@ -124,6 +124,9 @@ func (c *Core) Now() uint64 { return c.now }
 // Err is why nothing works any more, or nil.
 func (c *Core) Err() error { return c.err }
 
+// Arriving reports whether a packet is coming.
+func (c *Core) Arriving() bool { return c.link.Arriving() }
+
 // Running reports whether the NI's state is known: the link is up, and the exchange after its start is over.
 func (c *Core) Running() bool { return c.resume.done }
 

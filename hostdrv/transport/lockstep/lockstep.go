@@ -38,10 +38,11 @@ type World struct {
 	least  int // ticks of a turn
 	most   int
 	timing hostdrv.Timing
+	gather int // Gather
 
 	mu      sync.Mutex
-	change  sync.Cond
-	hosts   []*Host // by NI, nil where there is no driver
+	change  sync.Cond // for Between and Close: no turn runs
+	hosts   []*Host   // by NI, nil where there is no driver
 	lines   []Line
 	present []*Host // in the turn that runs
 	running bool
@@ -62,15 +63,26 @@ func New(sim Simulation, nis, least, most int, rate float64) *World {
 	return w
 }
 
+// Gather lets a driver that receives without a gap have up to so many ticks of that at once, as it could do little with the parts of a packet. It is for before the
+// first Exchange.
+func (w *World) Gather(ticks int) { w.gather = ticks }
+
 // Host is the transport to one NI of a world. A zero Host is closed.
 type Host struct {
 	world  *World
 	ni     int
 	own    bool // closing it closes the world
 	x      *hostdrv.Exchange
+	change sync.Cond // of what its Exchange looks at
 	done   bool
 	woken  bool
 	closed bool
+	in     []linkproto.Symbol // what has arrived in several turns
+
+	taking  bool // part in the turn that runs
+	leaves  bool // after it
+	patient bool // Patient
+	waited  int  // ticks since its Exchange began
 
 	working int // programs for which time stands still while nobody waits for the NI
 }
@@ -88,6 +100,7 @@ func (w *World) Host(ni int) (*Host, error) {
 		return nil, fmt.Errorf("lockstep: network interface %d is busy: a driver has it", ni)
 	}
 	h := &Host{world: w, ni: ni}
+	h.change.L = &w.mu
 	w.hosts[ni] = h
 	return h, nil
 }
@@ -100,6 +113,10 @@ func (w *World) Sole() (*Host, error) {
 	}
 	return h, err
 }
+
+// Patient makes Exchange return not before what ends it does, where it would do so after each turn in which others send or receive: for who only lets time pass. It is
+// for before the first one.
+func (h *Host) Patient() { h.patient = true }
 
 // Ticks is how many ticks have passed.
 func (w *World) Ticks() uint64 {
@@ -129,7 +146,7 @@ func (w *World) Close() error {
 		return nil
 	}
 	w.closed = true
-	w.change.Broadcast()
+	w.tell()
 	for w.running {
 		w.change.Wait()
 	}
@@ -147,26 +164,36 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	if len(x.Out) > w.most {
 		return fmt.Errorf("lockstep: %d symbols in a turn of %d", len(x.Out), w.most)
 	}
-	h.x, h.done = x, false
-	w.change.Broadcast()
+	h.x, h.done, h.waited = x, false, 0
 	defer func() { h.x = nil }()
 	for {
 		switch {
 		case h.done:
 			return w.err
-		case w.running: // it may be ours
+		case h.taking:
 		case h.closed || w.closed:
 			return net.ErrClosed
 		case w.err != nil:
 			return w.err
 		case h.woken && x.Idle:
 			h.woken = false
+			x.Ticks = h.waited
 			return nil
-		case w.due():
+		case !w.running && w.due():
 			w.turn()
 			continue
 		}
-		w.change.Wait()
+		h.change.Wait()
+	}
+}
+
+// tell has all who wait look again.
+func (w *World) tell() {
+	w.change.Broadcast()
+	for _, h := range w.hosts {
+		if h != nil {
+			h.change.Signal()
+		}
 	}
 }
 
@@ -185,7 +212,7 @@ func (w *World) due() bool {
 	return wanted
 }
 
-// turn runs a turn, and more of them as long as nobody sends, nothing arrives, nobody is woken and nobody wants to look at the time: so
+// turn runs a turn, and more of them as long as nobody sends, nothing arrives that a driver can do something with, nobody is woken and nobody wants to look at the time: so
 // that drivers which wait for something far away need not be asked each time.
 func (w *World) turn() {
 	w.present = append(w.present[:0], w.hosts...)
@@ -196,11 +223,11 @@ func (w *World) turn() {
 		if h != nil {
 			w.lines[i].Out = h.x.Out
 			length = max(length, len(h.x.Out))
-			most = min(most, h.x.Wait)
+			most = min(most, h.x.Wait-h.waited)
 			if len(h.x.Out) > 0 || h.woken {
 				most = 0
 			}
-			h.woken = false
+			h.in, h.taking, h.leaves, h.woken = h.in[:0], true, h.woken || !h.patient, false
 		}
 	}
 	passed := 0
@@ -214,16 +241,32 @@ func (w *World) turn() {
 		more = passed < most && w.err == nil && !w.closed
 		for i, h := range present {
 			w.lines[i].Out = nil
-			more = more && len(w.lines[i].In) == 0 && (h == nil || !h.woken && !h.closed)
+			in := w.lines[i].In
+			if h == nil {
+				more = more && len(in) == 0
+				continue
+			}
+			more = more && (len(in)+len(h.in) == 0 || len(in) == n && passed < w.gather) && !h.woken && !h.closed
+			h.in = append(h.in, in...)
 		}
 	}
 	w.ticks += uint64(passed)
-	for i, h := range present {
-		if h != nil {
-			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, w.lines[i].In, passed, true
+	over := w.err != nil || w.closed
+	for _, h := range present {
+		if h == nil {
+			continue
 		}
+		h.taking, h.waited = false, h.waited+passed
+		if h.leaves || h.woken || len(h.in) > 0 || h.waited >= h.x.Wait {
+			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, h.in, h.waited, true
+			h.change.Signal()
+		}
+		over = over || h.closed
 	}
 	w.change.Broadcast()
+	if over { // who goes on may be another one
+		w.tell()
+	}
 }
 
 // Wake is as Transport has it.
@@ -233,7 +276,7 @@ func (h *Host) Wake() {
 	}
 	h.world.mu.Lock()
 	h.woken = true
-	h.world.change.Broadcast()
+	h.change.Signal()
 	h.world.mu.Unlock()
 }
 
@@ -249,7 +292,7 @@ func (h *Host) work(programs int) {
 	}
 	h.world.mu.Lock()
 	h.working += programs
-	h.world.change.Broadcast()
+	h.world.tell()
 	h.world.mu.Unlock()
 }
 
@@ -273,7 +316,8 @@ func (h *Host) Close() error {
 		if w.hosts[h.ni] == h {
 			w.hosts[h.ni] = nil
 		}
-		w.change.Broadcast()
+		h.change.Signal()
+		w.tell()
 	}
 	w.mu.Unlock()
 	if h.own {

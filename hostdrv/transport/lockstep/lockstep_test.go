@@ -128,6 +128,74 @@ func TestWork(t *testing.T) {
 	})
 }
 
+// source sends the first host a symbol in each tick, until it has sent so many.
+type source struct{ left int }
+
+func (s *source) Turn(n int, lines []lockstep.Line) (int, error) {
+	lines[0].In = make([]linkproto.Symbol, min(n, s.left))
+	s.left -= len(lines[0].In)
+	return n, nil
+}
+
+func (s *source) Close() error { return nil }
+
+// TestGather holds that what comes without a gap comes together, up to its end, up to so many ticks, and while nobody is woken.
+func TestGather(t *testing.T) {
+	s := &source{}
+	w := lockstep.New(s, 2, 10, 10, 1e6)
+	w.Gather(40)
+	h := check.Must(w.Host(0))(t)
+	for _, test := range []struct{ sent, ticks, received int }{{0, 1000, 0}, {5, 10, 5}, {25, 30, 25}, {70, 40, 40}, {30, 40, 30}} {
+		s.left = test.sent
+		x := exchange(t, h, hostdrv.Exchange{Wait: 1000})
+		check.Equal(t, "ticks and symbols", [2]int{x.Ticks, len(x.In)}, [2]int{test.ticks, test.received})
+	}
+	s.left = 40
+	check.Equal(t, "ticks when one sends", exchange(t, h, hostdrv.Exchange{Out: make([]linkproto.Symbol, 1), Wait: 1000}).Ticks, 10)
+}
+
+// TestPatient holds that who only lets time pass returns when its time has passed, when it is woken, and when it is closed, and not after the turns of others.
+func TestPatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := lockstep.New(&echo{}, 2, 10, 10, 1e6)
+		driver, patient := check.Must(w.Host(0))(t), check.Must(w.Host(1))(t)
+		patient.Patient()
+		ticks := make(chan int, 1)
+		waits := func(idle bool) {
+			x := hostdrv.Exchange{Wait: 30, Idle: idle}
+			check.Error(t, patient.Exchange(&x))
+			ticks <- x.Ticks
+		}
+		go waits(false)
+		for range 3 {
+			exchange(t, driver, hostdrv.Exchange{Out: make([]linkproto.Symbol, 1), Wait: 30})
+		}
+		synctest.Wait()
+		check.Equal(t, "ticks of the patient one", <-ticks, 30)
+		for _, idle := range []bool{true, false} {
+			go waits(idle)
+			synctest.Wait()
+			if idle {
+				exchange(t, driver, hostdrv.Exchange{Out: make([]linkproto.Symbol, 1), Wait: 30})
+			}
+			patient.Wake()
+			go exchange(t, driver, hostdrv.Exchange{Wait: 10, Idle: true})
+			synctest.Wait()
+			check.Equal(t, "ticks until it is woken", <-ticks, 10)
+			patient.Wake()
+			patient.Exchange(&hostdrv.Exchange{Wait: 10, Idle: true}) // takes what is left of it
+			driver.Wake()
+			synctest.Wait()
+		}
+		check.Fatal(t, driver.Close())
+		ended := make(chan error)
+		go func() { ended <- patient.Exchange(&hostdrv.Exchange{Wait: 30, Idle: true}) }()
+		synctest.Wait()
+		check.Fatal(t, patient.Close())
+		check.Fails(t, "after Close", <-ended, net.ErrClosed)
+	})
+}
+
 func TestEnds(t *testing.T) {
 	e := &echo{}
 	w := lockstep.New(e, 1, 10, 10, 1e6)

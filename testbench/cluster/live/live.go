@@ -49,7 +49,7 @@ const Control = "@control"
 
 // Open takes a cluster, which Close closes, also if it fails.
 func Open(ctx context.Context, c *cluster.Cluster, o Options) (*Network, error) {
-	n := &Network{world: c.Programs(), options: o}
+	n := &Network{world: c.LivePrograms(), options: o}
 	err := try.Run(func() {
 		try.OK(c.Watch())
 		if o.Dir != "" {

@@ -22,6 +22,7 @@ const (
 // keepPace does so until ctx ends. Time passes while it waits in an Exchange that is not idle.
 func (n *Network) keepPace(ctx context.Context) error {
 	h := n.pace.host
+	h.Patient()
 	defer context.AfterFunc(ctx, h.Wake)()
 	var timer *time.Timer
 	defer func() {
@@ -38,7 +39,7 @@ func (n *Network) keepPace(ctx context.Context) error {
 			}
 			return err
 		}
-		if resting && x.Ticks == 0 { // woken
+		if resting && x.Ticks < slice { // woken
 			resting, begun, passed = false, time.Now(), 0
 			continue
 		}

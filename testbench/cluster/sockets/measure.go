@@ -25,7 +25,7 @@ const (
 	Largest   = 64 << 10
 	pageBytes = 2048 // of the network interfaces: an Ethernet frame is one packet
 	block     = 20   // round trips or connections of a way before it is another's turn
-	leastSend = 128 << 10
+	leastSend = 512 << 10
 	mostSends = 500
 )
 

@@ -33,7 +33,7 @@ func TestMeasure(t *testing.T) {
 	for _, way := range o.Ways {
 		for _, size := range sizes {
 			p := d.Of(way, size)
-			if p == nil || p.P10 <= 0 || p.P10 > p.Median || p.Median > p.P99 || p.Rate <= 0 || p.CPU <= 0 || p.Driver <= 0 {
+			if p == nil || p.P10 <= 0 || p.P10 > p.Median || p.Median > p.P99 || p.Rate <= 0 || p.CPU <= 0 || p.Driver == 0 { // of so few turns that are measured Driver may be less than 0
 				t.Errorf("%s, %d bytes: %+v", way, size, p)
 			}
 		}

@@ -133,7 +133,7 @@ type meter struct {
 }
 
 // sampled is of how many turns one is measured, on average.
-const sampled = 16
+const sampled = 4
 
 func (m *meter) wrap(s lockstep.Simulation) lockstep.Simulation {
 	m.Simulation = s

@@ -61,7 +61,7 @@ type messages struct {
 }
 
 // depth is how many descriptors are posted.
-const depth = 16
+const depth = 64
 
 func newMessages(ctx context.Context, c *message.Context, node uint16) (talk, error) {
 	m := &messages{Context: c, ctx: ctx, node: node}

@@ -89,7 +89,7 @@ type Bench struct {
 	panicked bool   // the test did
 	cycles   uint64 // once closed
 
-	covered     []*Coverage
+	covered     []covered
 	counted     verilator.Collector
 	transcripts []func(*Record) error
 

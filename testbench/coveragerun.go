@@ -22,8 +22,21 @@ type CoverageRun struct {
 	Functional []CoveragePoint `json:"functional"`
 }
 
+// covered is a Coverage with what stands before the names of its points.
+type covered struct {
+	*Coverage
+	prefix string
+}
+
 // Cover says that the bench counts its cases in c, so that they are part of its CoverageRun.
-func (b *Bench) Cover(c *Coverage) { b.covered = append(b.covered, c) }
+func (b *Bench) Cover(c *Coverage) { b.CoverAs("", c) }
+
+// CoverAs is Cover with a prefix before the names of the points there. Of one Coverage the first call counts.
+func (b *Bench) CoverAs(prefix string, c *Coverage) {
+	if !slices.ContainsFunc(b.covered, func(have covered) bool { return have.Coverage == c }) {
+		b.covered = append(b.covered, covered{c, prefix})
+	}
+}
 
 // startCoverage leaves out toggles until now: those of a reset.
 func (b *Bench) startCoverage() error {
@@ -58,7 +71,10 @@ func (b *Bench) keepCoverage() error {
 		}
 	}
 	for _, c := range b.covered {
-		run.Functional = append(run.Functional, c.Document()...)
+		for _, p := range c.Document() {
+			p.Name = c.prefix + p.Name
+			run.Functional = append(run.Functional, p)
+		}
 	}
 	text, err := json.Marshal(run)
 	if err == nil {

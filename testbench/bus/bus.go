@@ -150,6 +150,9 @@ func (p *Port) violate(edge uint64, rule, text string) {
 	p.Bench.Errorf("%s", v)
 }
 
+// Cover makes what the model counts a part of the bench's CoverageRun, under the name of the bus.
+func (p *Port) Cover(c *testbench.Coverage) { p.Bench.CoverAs(p.String()+": ", c) }
+
 // Violations is how many were found.
 func (p *Port) Violations() uint64 { return p.violations }
 

@@ -66,3 +66,28 @@ func TestInstanceOfAnotherBench(t *testing.T) {
 	_, err := wishbone.NewMaster(b, "wb", wishbone.Config{Config: bus.Config{Instance: &other.Instance}})
 	check.Fails(t, "instance", err, nil, "Config.Instance belongs to bench other", "want one of bench TestInstanceOfAnotherBench")
 }
+
+// What models of buses count is part of the coverage of runs, under the names of the buses.
+func TestCoverageOfRuns(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("LMMC_COVERAGE", dir)
+	for range 2 {
+		t.Run("run", func(t *testing.T) {
+			b := testbench.New(t, wbRAM, testbench.Config{})
+			m := check.Must(wishbone.NewMaster(b, "wb", wishbone.Config{WordAddress: true}))(t)
+			check.Fatal(t, b.Reset("rst", 3))
+			b.Go("cpu", func(c *testbench.Task) { check.Error(t, m.Write(c, 4, 1)) })
+			check.Fatal(t, b.Run(100))
+		})
+	}
+	sum, runs, err := testbench.MergeCoverage(dir)
+	check.Fatal(t, err)
+	check.Equal(t, "runs", runs, 2)
+	for _, p := range sum.Functional {
+		if p.Name == "wishbone wb: access" {
+			check.Equal(t, "bins", p.Bins, []testbench.CoverageBin{{Name: "read", Hits: 0}, {Name: "write", Hits: 2}})
+			return
+		}
+	}
+	t.Errorf("no accesses among %+v", sum.Functional)
+}

@@ -91,6 +91,7 @@ func newMonitor(b *testbench.Bench, prefix string, c Config, completer bool) (*M
 	case m.pstrb != nil && m.pstrb.Width() != w/8:
 		return nil, fmt.Errorf("%s: %w: PSTRB has %d bits, want %d, one for each byte", p, verilator.ErrPort, m.pstrb.Width(), w/8)
 	}
+	m.Cover(&m.coverage)
 	m.kind = m.coverage.Point("access", testbench.Value("read", 0), testbench.Value("write", 1))
 	m.end = m.coverage.Point("end", testbench.Value("done", 0), testbench.Value("PSLVERR", 1))
 	m.both = m.coverage.Cross("access x end", m.kind, m.end)

@@ -119,6 +119,7 @@ func open(b *testbench.Bench, prefix string, c Config, agent bool) (*monitor, er
 	case m.count != nil && m.valid == nil:
 		return nil, fmt.Errorf("%s: %w: burstcount without readdatavalid: name it in Names[\"readdatavalid\"]", p, verilator.ErrPort)
 	}
+	m.Cover(&m.coverage)
 	m.kind = m.coverage.Point("transfer", testbench.Value("read", 0), testbench.Value("write", 1))
 	m.length = m.coverage.Point("words", testbench.Value("1", 1), testbench.Range("2 and more", 2, 1<<62))
 	if m.count == nil {

@@ -65,6 +65,7 @@ func openStream(b *testbench.Bench, prefix string, c StreamConfig, d verilator.D
 		return nil, fmt.Errorf("%s: StreamConfig.ReadyLatency is %d: want 0 to 8", p, c.ReadyLatency)
 	}
 	s.readies = make([]bool, c.ReadyLatency)
+	s.Cover(&s.coverage)
 	s.size = s.coverage.Point("bytes in the last word", testbench.Value("all", 0), testbench.Range("some", 1, 1<<62))
 	if s.empty == nil {
 		s.size.Without("a word is a byte", "some")

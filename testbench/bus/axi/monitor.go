@@ -66,6 +66,7 @@ func NewMonitor(bench *testbench.Bench, prefix string, c Config) (*Monitor, erro
 	m := &Monitor{layout: l, answers: map[uint64][]*Transaction{}, reads: map[uint64][]*Transaction{}}
 	if c.Coverage != nil {
 		m.coverage = newCoverage(c.Coverage, l)
+		bench.Cover(c.Coverage)
 	}
 	for i := range l.channels {
 		if m.watches[i], err = l.Instance.Watch(l.channels[i].Channel, c.MaxStall, func(*verilator.Watch) { m.read() }); err != nil {

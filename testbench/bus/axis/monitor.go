@@ -48,6 +48,7 @@ func NewMonitor(b *testbench.Bench, prefix string, c Config) (*Monitor, error) {
 	m := &Monitor{assembler: assembler{layout: l}, config: c}
 	if c.Coverage != nil {
 		m.coverage = newCoverage(c.Coverage, l)
+		b.Cover(c.Coverage)
 	}
 	if _, err := l.Instance.Watch(l.channel, c.MaxStall, m.read); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)

@@ -70,6 +70,7 @@ func newSink(b *testbench.Bench, kind, prefix string, c Config, pins pins) (*Sin
 	if err := pins.find(p, verilator.Out); err != nil {
 		return nil, err
 	}
+	s.Cover(&s.sampled)
 	s.size = s.sampled.Point("size", testbench.Value("64", MinFrame), testbench.Range("65 to 127", 65, 127), testbench.Range("128 to 1517", 128, int64(c.MaxFrame)-1),
 		testbench.Value("longest", int64(c.MaxFrame)))
 	s.gaps = s.sampled.Point("gap", testbench.Value("shortest", int64(c.MinGap)), testbench.Range("up to 4 more", int64(c.MinGap)+1, int64(c.MinGap)+4),

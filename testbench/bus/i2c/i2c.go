@@ -129,6 +129,7 @@ func NewBus(b *testbench.Bench, prefix string, c Config) (*Bus, error) {
 	if i.sda.out == nil && i.sda.t == nil && i.sda.oe == nil {
 		return nil, fmt.Errorf("%s: %w: the design has no output for SDA: name one in Names[\"sda_o\"], Names[\"sda_t\"] or Names[\"sda_oe\"]", p, verilator.ErrPort)
 	}
+	i.Cover(&i.coverage)
 	i.bytes = i.coverage.Point("byte", testbench.Value("address, acknowledged", 3), testbench.Value("address, not acknowledged", 2),
 		testbench.Value("data, acknowledged", 1), testbench.Value("data, not acknowledged", 0))
 	i.starts = i.coverage.Point("START", testbench.Value("first", 0), testbench.Value("repeated", 1))

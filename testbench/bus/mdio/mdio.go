@@ -119,6 +119,7 @@ func NewPHY(b *testbench.Bench, prefix string, c Config, address byte, r Registe
 		return nil, err
 	}
 	y.in.Set(1)
+	y.Cover(&y.coverage)
 	y.ops = y.coverage.Point("operation", testbench.Value("22 write", 1), testbench.Value("22 read", 2), testbench.Value("45 address", 4), testbench.Value("45 write", 5),
 		testbench.Value("45 read, next", 6), testbench.Value("45 read", 7))
 	p.Run(func() {}, y.drive)

@@ -63,6 +63,7 @@ func NewSlave(b *testbench.Bench, prefix string, c Config, d Device) (*Slave, er
 		return nil, err
 	}
 	s.release()
+	s.Cover(&s.coverage)
 	s.lane = s.coverage.Point("lanes", testbench.Values(1, 2, 4)...)
 	s.length = s.coverage.Point("words a transfer", testbench.Value("1", 1), testbench.Range("2 to 4", 2, 4), testbench.Range("5 and more", 5, 1<<62))
 	p.Run(func() {}, s.drive)

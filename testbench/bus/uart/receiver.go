@@ -57,6 +57,7 @@ func NewReceiver(b *testbench.Bench, port string, c Config) (*Receiver, error) {
 			return nil, err
 		}
 	}
+	r.Cover(&r.coverage)
 	r.what = r.coverage.Point("character", testbench.Value("good", 0), testbench.Value("parity error", 1), testbench.Value("framing error", 2), testbench.Value("break", 3))
 	if c.Parity == None {
 		r.what.Without("the line has no parity", "parity error")

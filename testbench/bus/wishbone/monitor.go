@@ -81,6 +81,7 @@ func newMonitor(b *testbench.Bench, prefix string, c Config, slave bool) (*Monit
 	if err := m.find(p, slave, c.Pipelined); err != nil {
 		return nil, err
 	}
+	m.Cover(&m.coverage)
 	m.kind = m.coverage.Point("access", testbench.Value("read", 0), testbench.Value("write", 1))
 	m.end = m.coverage.Point("end", testbench.Value("ack", 0), testbench.Value("err", 1), testbench.Value("rty", 2))
 	m.both = m.coverage.Cross("access x end", m.kind, m.end)

@@ -1,6 +1,10 @@
 package figures
 
-import "github.com/stafflink/lmmc/testbench/results"
+import (
+	"errors"
+
+	"github.com/stafflink/lmmc/testbench/results"
+)
 
 // BenchDocument is what lmmc bench found: what it prints with --json, and keeps as results "bench".
 type BenchDocument struct {
@@ -35,11 +39,14 @@ const (
 	AimMissed Verdict = "pass, aim missed"
 	Miss      Verdict = "MISS"
 	NoValue   Verdict = "FAIL"
+	Skipped   Verdict = "skipped"
 )
 
 // Verdict compares the value with Must and Aim.
 func (m Measured) Verdict() Verdict {
 	switch {
+	case errors.Is(m.Err, ErrSkip):
+		return Skipped
 	case m.Err != nil:
 		return NoValue
 	case !m.MeetsMust():

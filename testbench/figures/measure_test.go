@@ -49,11 +49,14 @@ func TestMeasureGoesOnAfterAnError(t *testing.T) {
 		bad(func() (Measurement, error) { return Measurement{}, errors.New("no") }),
 		bad(func() (Measurement, error) { panic("no") }),
 		bad(func() (Measurement, error) { return Measurement{Value: math.NaN()}, nil }),
+		{Name: "skipped", Must: &half, Measure: func(context.Context) (Measurement, error) {
+			return Measurement{}, fmt.Errorf("%w: no such program", ErrSkip)
+		}},
 		{Name: "good", Baseline: &half, Measure: func(context.Context) (Measurement, error) {
 			return Measurement{Value: 2, Baseline: &tenth, Note: "twice"}, nil
 		}},
 	}, func(Measured) { called++ })
-	if err != nil || len(all) != 4 || called != 4 {
+	if err != nil || len(all) != 5 || called != 5 {
 		t.Fatalf("%d measured, %d calls, error %v", len(all), called, err)
 	}
 	for _, m := range all[:3] {
@@ -61,7 +64,10 @@ func TestMeasureGoesOnAfterAnError(t *testing.T) {
 			t.Errorf("%+v passes", m)
 		}
 	}
-	if m := all[3]; !m.MeetsMust() || m.Value != 2 || *m.Baseline != tenth || m.Note != "twice" {
+	if m := all[3]; !m.MeetsMust() || m.Verdict() != Skipped {
+		t.Errorf("%+v", m)
+	}
+	if m := all[4]; !m.MeetsMust() || m.Value != 2 || *m.Baseline != tenth || m.Note != "twice" {
 		t.Errorf("%+v", m)
 	}
 }

@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -24,6 +25,8 @@ var socketFigures = []Figure{
 		Timed: true, Long: true, Measure: besideTCP(sockets.Largest, rates(sockets.Ours, sockets.Messages))},
 	{Name: "sock_conn", Doc: "connections of sockets opened and closed a second, one after the other, as a multiple of TCP's, the same two models, real time", Must: new(1.0), Aim: new(2.0),
 		Timed: true, Long: true, Measure: besideTCP(0, connections)},
+	{Name: "sock_redis", Doc: "time of a SET and a GET of redis-benchmark with 50 clients by TCP over lmmc ip as a multiple of that by lmmc run, the same two models in turn, real time",
+		Must: new(1.2), Aim: new(2.0), Timed: true, Long: true, Measure: steps(redis)},
 	{Name: "msg_vs_ip_cpu", Doc: "CPU time a byte of both hosts for TCP over lmmc ip as a multiple of that for messages, 1,500 B, without drivers and network interfaces",
 		Must: new(3.0), Aim: new(5.0), Timed: true, Long: true, Measure: besideTCP(1500, cpus(sockets.Messages))},
 	{Name: "msg_vs_ip_rtt", Doc: "median round trip of TCP over lmmc ip as a multiple of that of messages, 4 B, the same two models in turn, real time", Must: new(1.5), Aim: new(4.0),
@@ -43,6 +46,21 @@ func besideTCP(size int, compare func(d *sockets.Document, size int) Measurement
 		d := try.Get(sockets.Measure(ctx, o))
 		return compare(&d, size)
 	})
+}
+
+// redis measures redis-benchmark by both ways.
+func redis(ctx context.Context) Measurement {
+	o := sockets.Options{Rounds: 7, Seed: 1, Lmmc: try.Get(os.Executable()), Progress: func(string) {}}
+	if Quick(ctx) {
+		o.Rounds = 3
+	}
+	r, err := sockets.MeasureRedis(ctx, o)
+	if errors.Is(err, sockets.ErrNoRedis) {
+		err = fmt.Errorf("%w: %w", ErrSkip, err)
+	}
+	try.OK(err)
+	return Measurement{Value: r.TCP.Each() / r.Ours.Each(), Note: fmt.Sprintf("medians of %d runs, requests a second: SET %.0f and %.0f, GET %.0f and %.0f",
+		r.Runs, r.Ours.Set, r.TCP.Set, r.Ours.Get, r.TCP.Get)}
 }
 
 func roundTrips(way sockets.Way) func(*sockets.Document, int) Measurement {

@@ -74,23 +74,9 @@ type bench struct {
 func Measure(ctx context.Context, o Options) (d Document, err error) {
 	d = Document{Seed: o.Seed, Page: pageBytes, Rounds: o.Rounds, Papers: Papers()}
 	err = try.Run(func() {
-		b := &bench{o: o, meter: &meter{rng: rand.New(rand.NewPCG(o.Seed, 1))}}
-		t := try.Get(topology.Generate("star", []int{2}, 1))
-		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: cluster.Model, Seed: o.Seed, Params: cluster.BenchParams(pageBytes, 1), Wrap: b.meter.wrap}))
-		dir := try.Get(os.MkdirTemp("", "lmmc"))
-		defer try.Finally(func() error { return os.RemoveAll(dir) })
-		network := try.Get(live.Open(ctx, c, live.Options{Dir: dir, Seed: o.Seed}))
-		defer try.Finally(network.Close)
-		running, stop := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- network.Run(running) }()
-		defer try.Finally(func() error {
-			stop()
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				return err
-			}
-			return nil
-		})
+		network, meter, end := up(ctx, o)
+		defer try.Finally(end)
+		b := &bench{o: o, meter: meter}
 		_, targets := network.Targets()
 		for i := range b.hosts {
 			b.hosts[i] = try.Get(start(o.Lmmc, targets[i], network.Number(1-i), o.Ways))
@@ -109,6 +95,29 @@ func Measure(ctx context.Context, o Options) (d Document, err error) {
 		b.both(order{Do: "close"}, order{Do: "close"})
 	})
 	return d, err
+}
+
+// up runs a star of two models, whose network interfaces are served.
+func up(ctx context.Context, o Options) (network *live.Network, m *meter, end func() error) {
+	m = &meter{rng: rand.New(rand.NewPCG(o.Seed, 1))}
+	t := try.Get(topology.Generate("star", []int{2}, 1))
+	c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: cluster.Model, Seed: o.Seed, Params: cluster.BenchParams(pageBytes, 1), Wrap: m.wrap}))
+	dir := try.Get(os.MkdirTemp("", "lmmc"))
+	network, err := live.Open(ctx, c, live.Options{Dir: dir, Seed: o.Seed})
+	if err != nil {
+		try.OK(errors.Join(err, os.RemoveAll(dir)))
+	}
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- network.Run(running) }()
+	return network, m, func() error {
+		stop()
+		err := <-ended
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		return errors.Join(err, network.Close(), os.RemoveAll(dir))
+	}
 }
 
 // both has the hosts carry out orders together.

@@ -18,7 +18,7 @@ var programs = []struct {
 	name string
 	rtl  bool // also there
 	run  func(t *testing.T, n *network)
-}{{"curl", true, testCurl}, {"iperf3", true, testIperf}, {"iperf3 -u", false, testIperfUDP}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
+}{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"iperf3 -u", false, testIperfUDP}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
 
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
@@ -39,13 +39,24 @@ func write(t *testing.T, path string, data []byte) {
 	check.Fatal(t, os.WriteFile(path, data, 0o600))
 }
 
+// testNames asks for addresses of nodes. 10.0.0.255 would be all nodes'.
+func testNames(t *testing.T, n *network) {
+	check.Equal(t, "names", n.run(t, 0, python, "-c", `import socket as s
+print(s.getaddrinfo("node2", 80, type=s.SOCK_STREAM, flags=s.AI_CANONNAME)[0][3:], s.getaddrinfo("node2.cluster", 80, s.AF_INET6, s.SOCK_STREAM, flags=s.AI_V4MAPPED)[0][4])
+print(s.gethostbyname("node1.cluster"), s.gethostbyname_ex("node254"))
+for name in "node2", "node255", "node0", "node", "node2x", "node02.other":
+    try: print(s.getaddrinfo(name, 80, s.AF_INET6 if name == "node2" else s.AF_INET))
+    except s.gaierror as e: print(e.errno == s.EAI_NONAME or e.errno == s.EAI_ADDRFAMILY or e.errno == s.EAI_AGAIN)`),
+		"('node2', ('10.0.0.2', 80)) ('::ffff:10.0.0.2', 80, 0, 0)\n10.0.0.1 ('10.0.0.254', [], ['10.0.0.254'])\n"+strings.Repeat("True\n", 6))
+}
+
 func testCurl(t *testing.T, n *network) {
 	dir := t.TempDir()
 	data := testbench.NewRand(1).Bytes(100_000)
 	write(t, filepath.Join(dir, "file"), data)
 	_, end := n.serve(t, 1, 8000, "/usr/bin/python3", "-m", "http.server", "--bind", second, "--directory", dir, "8000")
-	for range 3 {
-		if have := n.run(t, 0, "curl", "-sS", "http://10.0.0.2:8000/file"); have != string(data) {
+	for _, host := range []string{second, "node2", "node2.cluster"} {
+		if have := n.run(t, 0, "curl", "-sS", "http://"+host+":8000/file"); have != string(data) {
 			t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
 		}
 	}

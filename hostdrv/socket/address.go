@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv/ip"
 	"github.com/stafflink/lmmc/linkproto"
@@ -24,7 +25,7 @@ func (a Addr) String() string {
 func isStream(network string) bool { return network == "tcp" || network == "tcp4" || network == "tcp6" }
 func isPacket(network string) bool { return network == "udp" || network == "udp4" || network == "udp6" }
 
-// resolve reads "node:port", as 2:80 or node2:80, or the node's IP address in the place of its number. own is the node of an address without one.
+// resolve reads "node:port", as 2:80, node2:80 or node2.cluster:80, or the node's IP address in the place of its number. own is the node of an address without one.
 func resolve(address string, prefixes []netip.Prefix, own uint16) (a Addr, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -48,8 +49,8 @@ func resolve(address string, prefixes []netip.Prefix, own uint16) (a Addr, err e
 		}
 		return a, nil
 	}
-	if len(host) > 4 && host[:4] == "node" {
-		host = host[4:]
+	if number, named := strings.CutPrefix(host, "node"); named {
+		host = strings.TrimSuffix(strings.TrimSuffix(number, "."), ".cluster")
 	}
 	node, err := strconv.ParseUint(host, 10, 16)
 	if err != nil || node < 1 || node > linkproto.MaxNode {

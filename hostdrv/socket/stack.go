@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -150,15 +151,22 @@ func (s *Stack) unlock() {
 		err := s.messages.PostSend(message.Send{Node: m.Node, Tag: m.Life, Data: m.Data, Cookie: uint64(slot), Quiet: m.Quiet})
 		s.mu.Lock()
 		if s.sending = false; err != nil {
-			s.sent(slot, false)
+			s.sent(slot, err)
 		}
 	}
 	s.mu.Unlock()
 }
 
-// sent takes a descriptor back, whose message has arrived or not.
-func (s *Stack) sent(slot int, arrived bool) {
-	s.mux.Sent(s.sends[slot], arrived)
+// sent takes a descriptor back, whose message has arrived, or not because of err.
+func (s *Stack) sent(slot int, err error) {
+	why := syscall.Errno(0)
+	if err != nil {
+		why = syscall.ETIMEDOUT
+		if peer, is := errors.AsType[*message.PeerError](err); is {
+			why = peer.Errno()
+		}
+	}
+	s.mux.Sent(s.sends[slot], why)
 	s.sends[slot] = stream.Message{}
 	s.free = append(s.free, slot)
 	signal(s.idle)
@@ -173,7 +181,7 @@ func (s *Stack) pump(ctx context.Context) error {
 		}
 		if !done.Received {
 			s.mu.Lock()
-			s.sent(int(done.Cookie), done.Err == nil)
+			s.sent(int(done.Cookie), done.Err)
 			s.unlock()
 			continue
 		}

@@ -5,6 +5,7 @@ package msg
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -47,6 +48,24 @@ func (e *PeerError) Error() string { return fmt.Sprintf("node %d: %s: %v", e.Nod
 
 // Unwrap returns ErrPeer.
 func (e *PeerError) Unwrap() error { return ErrPeer }
+
+// Is reports which error of sockets it is as well: ETIMEDOUT if the peer does not answer, ECONNRESET if it started again, EPROTO if it speaks otherwise.
+func (e *PeerError) Is(target error) bool { return target == e.Errno() }
+
+// Errno is that error.
+func (e *PeerError) Errno() syscall.Errno {
+	switch e.Why {
+	case startedAgain:
+		return syscall.ECONNRESET
+	case otherPages:
+		return syscall.EPROTO
+	}
+	return syscall.ETIMEDOUT
+}
+
+// Timeout and Temporary make it a net.Error.
+func (e *PeerError) Timeout() bool   { return e.Errno().Timeout() }
+func (e *PeerError) Temporary() bool { return false }
 
 // TooLongError is what a receive completes with whose descriptor has not the room for its message. It wraps ErrTooLong.
 type TooLongError struct {

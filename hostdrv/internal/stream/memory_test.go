@@ -79,7 +79,7 @@ func TestAbandoned(t *testing.T) {
 	}
 	s.Abort()
 	b.Input(Message{Node: 1, Life: msg.Life, Data: append(b.Buffer()[:0], msg.Data...)})
-	a.Sent(msg, true)
+	a.Sent(msg, 0)
 	far := l.Accept()
 	carry(a, b)
 	if _, err := far.Read(make([]byte, 1)); err != syscall.ECONNRESET {

@@ -153,8 +153,8 @@ func (m *Mux) Next() (out Message, ok bool) {
 	return out, false
 }
 
-// Sent takes back a message of Next that has arrived, or will not: the peer is lost then.
-func (m *Mux) Sent(msg Message, arrived bool) {
+// Sent takes back a message of Next that has arrived, or, if why is not 0, will not: the peer is lost then.
+func (m *Mux) Sent(msg Message, why syscall.Errno) {
 	p := m.peer(msg.Node)
 	p.outstanding--
 	m.outstanding--
@@ -162,8 +162,8 @@ func (m *Mux) Sent(msg Message, arrived bool) {
 		p.loud--
 	}
 	m.pool.put(msg.Data)
-	if !arrived && msg.Life == p.life {
-		p.lost()
+	if why != 0 && msg.Life == p.life {
+		p.lost(why)
 	}
 	p.speak()
 }
@@ -238,6 +238,6 @@ func (m *Mux) Close() {
 // Fail ends all streams: nothing can be sent any more.
 func (m *Mux) Fail() {
 	for _, p := range m.peers {
-		p.lost()
+		p.lost(syscall.ETIMEDOUT)
 	}
 }

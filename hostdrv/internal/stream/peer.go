@@ -149,15 +149,19 @@ func (p *peer) startedAnew() {
 	}
 }
 
-// lost ends all streams: the peer is out of reach.
-func (p *peer) lost() {
-	for _, s := range p.streams {
-		err := syscall.ETIMEDOUT
-		if s.state == opening {
-			err = syscall.EHOSTUNREACH
-		}
-		s.end(err)
-	}
+// lost ends all streams: the peer is out of reach, or, with ECONNRESET, has started again. Then it is asked again for those that it has not accepted yet.
+func (p *peer) lost(why syscall.Errno) {
 	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
+	for _, s := range p.streams {
+		switch {
+		case s.state != opening:
+			s.end(why)
+		case why == syscall.ECONNRESET:
+			s.synSent = false
+			p.say(s)
+		default:
+			s.end(syscall.EHOSTUNREACH)
+		}
+	}
 }

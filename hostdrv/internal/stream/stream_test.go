@@ -30,7 +30,7 @@ func carry(muxes ...*Mux) {
 					to.Input(Message{Node: m.o.Node, Life: msg.Life, Data: append(to.Buffer()[:0], msg.Data...)})
 				}
 			}
-			m.Sent(msg, true)
+			m.Sent(msg, 0)
 		}
 	}
 }
@@ -97,10 +97,26 @@ func TestStartsAnew(t *testing.T) {
 	check.Fails(t, "read", check.Err(near.Read(make([]byte, 1))), syscall.ECONNRESET)
 	check.Must(far.Write([]byte{1}))(t)
 	msg, _ := b.Next()
-	b.Sent(msg, false)
+	b.Sent(msg, syscall.ETIMEDOUT)
 	check.Fails(t, "read after a message was lost", check.Err(far.Read(make([]byte, 1))), syscall.ETIMEDOUT)
 	near, _ = connected(t, a, b)
 	check.Must(near.Write([]byte{1}))(t)
+
+	l := check.Must(b.Listen(81, 1))(t)
+	opening, other := check.Must(a.Dial(2, 81, 0))(t), check.Must(a.Dial(2, 81, 0))(t)
+	msg, _ = a.Next()
+	a.Sent(msg, syscall.ECONNRESET)
+	check.Fails(t, "read when the peer started again", check.Err(near.Read(make([]byte, 1))), syscall.ECONNRESET)
+	carry(a, b) // it is asked again, and has room for one
+	check.Fatal(t, opening.Opened())
+	check.Fails(t, "more than it has room for", other.Opened(), syscall.ECONNREFUSED)
+	if l.Accept() == nil {
+		t.Error("nobody has connected")
+	}
+	opening = check.Must(a.Dial(2, 81, 0))(t)
+	msg, _ = a.Next()
+	a.Sent(msg, syscall.ETIMEDOUT)
+	check.Fails(t, "the peer does not answer", opening.Opened(), syscall.EHOSTUNREACH)
 }
 
 // TestForgotten: a stream that its program has closed is forgotten when the peer does not close it, and so is one that does not open.
@@ -185,7 +201,7 @@ func FuzzSegments(f *testing.F) {
 		}
 		for range 3 {
 			if msg, ok := m.Next(); ok {
-				m.Sent(msg, true)
+				m.Sent(msg, 0)
 			}
 		}
 	})

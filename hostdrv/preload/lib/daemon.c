@@ -75,6 +75,30 @@ bool lmmc_is_own(const struct lmmc_end *e) {
 	return false;
 }
 
+bool lmmc_node_address(const char *name, int family, char *text, socklen_t size) {
+	char *rest;
+	if (strncmp(name, "node", 4) != 0 || name[4] < '1' || name[4] > '9')
+		return false;
+	unsigned long node = strtoul(name + 4, &rest, 10);
+	if ((*rest && strcmp(rest, ".cluster") != 0 && strcmp(rest, ".cluster.") != 0) || node > 4095)
+		return false;
+	const struct net *n = NULL;
+	for (int i = 0; i < net_count && !n; i++) // one of IPv6 only to those who want that
+		if ((memcmp(nets[i].own.ip, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12) == 0) != (family == AF_INET6))
+			n = &nets[i];
+	if (!n && net_count > 0 && family != AF_INET)
+		n = &nets[0];
+	if (!n || (128 - n->bits < 16 && node >= (1ul << (128 - n->bits)) - 1))
+		return false;
+	uint8_t ip[16] = {0};
+	for (int i = 0; i < n->bits; i++)
+		ip[i / 8] |= (uint8_t)(n->own.ip[i / 8] & 128 >> i % 8);
+	ip[14] |= (uint8_t)(node >> 8);
+	ip[15] |= (uint8_t)node;
+	bool four = memcmp(ip, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12) == 0;
+	return inet_ntop(four ? AF_INET : AF_INET6, four ? ip + 12 : ip, text, size) != NULL;
+}
+
 // warn says once why sockets go by the system's stack, unless standard error is a connection.
 static void warn(const char *why) {
 	static bool warned;

@@ -98,7 +98,7 @@ func (s *datagrams) open(system int) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	return fd, cmp.Or(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1),
+	return fd, cmp.Or(roomBehind(fd), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, longest/2+17), // so that more is too long
 		unix.Bind(fd, s.name.name()))
 }

@@ -30,6 +30,11 @@ func newPair(name record, connecting bool) (e *end, theirs int, err error) {
 		return nil, -1, err
 	}
 	theirs = fds[1]
+	if err = roomBehind(theirs); err != nil {
+		unix.Close(fds[0])
+		unix.Close(theirs)
+		return nil, -1, err
+	}
 	err = unix.SetsockoptInt(theirs, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer/2) // the kernel doubles it
 	room, failed := unix.GetsockoptInt(theirs, unix.SOL_SOCKET, unix.SO_SNDBUF)
 	if err = cmp.Or(err, failed); err == nil && room < sendBuffer {
@@ -59,6 +64,19 @@ func newPair(name record, connecting bool) (e *end, theirs int, err error) {
 	e.file = os.NewFile(uintptr(fds[0]), "connection")
 	e.raw, err = e.file.SyscallConn()
 	return e, theirs, err
+}
+
+// roomBehind says EMFILE of a descriptor that is among the last that the daemon may have: those are for requests of programs, which else would wait for each other.
+func roomBehind(fd int) error {
+	const requests = 16
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	if uint64(fd)+requests >= limit.Cur {
+		return unix.EMFILE
+	}
+	return nil
 }
 
 // control does something with the descriptor.

@@ -86,3 +86,62 @@ func TestCutCables(t *testing.T) {
 		t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
 	}
 }
+
+// connects opens connections until that fails, says how, closes them, and opens one.
+const connects = `import socket, errno, resource, sys
+if len(sys.argv) > 1: resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), 4096))
+all = []
+try:
+    while len(all) < 300: all.append(socket.create_connection(("10.0.0.2", 7000)))
+except OSError as e: print(errno.errorcode[e.errno], flush=True)
+print(len(all) > 3, flush=True)
+while all: all.pop().close()
+while not all: # until what the others had is free
+    try: all.append(socket.create_connection(("10.0.0.2", 7000)))
+    except OSError as e: assert e.errno == errno.EMFILE
+c = all[0]
+c.sendall(b"again\n")
+print(c.makefile().readline(), end="")`
+
+// accepts has few descriptors, and answers all that have one when there is one for them.
+const accepts = `import socket, errno, resource, select
+resource.setrlimit(resource.RLIMIT_NOFILE, (12, 4096))
+l = socket.create_server(("10.0.0.2", 7000))
+all = []
+full = False
+while True:
+    ready = select.select(all if full else [l] + all, [], [])[0]
+    try:
+        if l in ready: all.append(l.accept()[0])
+    except OSError as e: full = e.errno == errno.EMFILE
+    for c in set(ready) - {l}:
+        line = c.recv(100)
+        if line: c.sendall(line)
+        c.close()
+        all.remove(c)
+        full = False`
+
+// TestNoDescriptors: programs and a daemon that may have no more of them say so, or let others wait, and go on when there are some.
+func TestNoDescriptors(t *testing.T) {
+	n := begin(t, cluster.Model)
+	_, end := n.serve(t, 1, 7000, python, "-c", accepts)
+	check.Equal(t, "a program that accepts", n.run(t, 0, python, "-c", `import socket
+all = [socket.create_connection(("10.0.0.2", 7000)) for i in range(50)]
+for c in all: c.sendall(b"to one of many")
+print(sum(c.recv(100) == b"to one of many" for c in all))`), "50\n")
+	end()
+	n.serve(t, 1, 7000, python, "-c", `import socketserver
+class Echo(socketserver.StreamRequestHandler):
+    def handle(self): self.wfile.write(self.rfile.readline())
+socketserver.ThreadingTCPServer.allow_reuse_address = True
+socketserver.ThreadingTCPServer(("10.0.0.2", 7000), Echo).serve_forever()`)
+	check.Equal(t, "a program that connects", n.run(t, 0, python, "-c", connects, "20"), "EMFILE\nTrue\nagain\n")
+
+	var limit, low syscall.Rlimit
+	check.Fatal(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	low = limit
+	low.Cur = uint64(len(check.Must(os.ReadDir("/proc/self/fd"))(t))) + 50
+	check.Fatal(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low))
+	defer func() { check.Fatal(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+	check.Equal(t, "daemons", n.run(t, 0, python, "-c", connects), "EMFILE\nTrue\nagain\n")
+}

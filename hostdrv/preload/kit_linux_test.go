@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -122,16 +123,21 @@ func (n *network) serve(t *testing.T, node int, port uint16, name string, args .
 	})
 	t.Cleanup(end)
 	for len(over) == 0 {
-		for _, e := range check.Must(preload.List(n.paths[node]))(t) {
-			if e.State == preload.Listening && e.Local.Port() == port {
-				return c, end
-			}
+		if n.has(t, node, port) {
+			return c, end
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
 	t.Fatalf("%v does not listen: %v\n%s", args, c.ProcessState, c.out.String())
 	return nil, nil
+}
+
+// has says whether a program listens at a port of a node, or has it for datagrams.
+func (n *network) has(t *testing.T, node int, port uint16) bool {
+	return slices.ContainsFunc(check.Must(preload.List(n.paths[node]))(t), func(e preload.Entry) bool {
+		return e.State != preload.Established && e.State != preload.Connecting && e.Local.Port() == port
+	})
 }
 
 // run runs a program at a node, which must succeed, and returns what it prints.

@@ -91,6 +91,9 @@ func (d *Daemon) entries() (all []Entry) {
 	for _, c := range d.connections {
 		all = append(all, c.entry)
 	}
+	for _, s := range d.datagrams {
+		all = append(all, s.entry)
+	}
 	d.notes = slices.DeleteFunc(d.notes, func(n note) bool { return !n.is() })
 	for _, n := range d.notes {
 		all = append(all, n.entry)

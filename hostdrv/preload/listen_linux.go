@@ -110,6 +110,9 @@ func (d *Daemon) acceptCluster(l *listener) {
 			local: netip.AddrPortFrom(d.address(local.Node, l.name.domain), local.Port), peer: netip.AddrPortFrom(d.address(peer.Node, l.name.domain), peer.Port)}
 		e := Entry{Net: "tcp", Way: Cluster, State: Established, Local: name.local, Peer: name.peer, PID: l.entry.PID, Program: l.entry.Program}
 		conn, theirs, err := d.add(name, e)
+		for ; scarce(err) && d.ctx.Err() == nil && l.alive(); conn, theirs, err = d.add(name, e) { // it waits, as in the kernel's backlog
+			time.Sleep(10 * time.Millisecond)
+		}
 		if err == nil {
 			name.kind = nameConnected
 			if err = conn.end.rename(name); err == nil {
@@ -129,6 +132,9 @@ func (d *Daemon) acceptCluster(l *listener) {
 		d.work.Go(func() { d.carry(name, conn, s) })
 	}
 }
+
+// scarce says that an error is for want of descriptors, which others give back.
+func scarce(err error) bool { return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) }
 
 func (d *Daemon) acceptSystem(l *listener) {
 	raw, err := l.system.SyscallConn()

@@ -54,6 +54,10 @@ func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := roomBehind(fd); err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
 	name := record{kind: namePeer, domain: s.name.domain, id: s.name.id, peer: to}
 	if err = unix.Connect(fd, s.name.name()); err == nil || errors.Is(err, unix.EPERM) { // the program hears of another peer only
 		err = unix.Bind(fd, name.name())

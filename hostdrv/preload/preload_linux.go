@@ -97,7 +97,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case err == nil:
 			d.work.Go(func() { d.serve(conn, pid) })
 			continue
-		case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+		case scarce(err):
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}

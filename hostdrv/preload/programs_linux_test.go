@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
@@ -18,7 +19,7 @@ var programs = []struct {
 	name string
 	rtl  bool // also there
 	run  func(t *testing.T, n *network)
-}{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"iperf3 -u", false, testIperfUDP}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
+}{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"iperf3 -u", false, testIperfUDP}, {"redis", true, testRedis}, {"all of redis-benchmark", false, testRedisAll}, {"nginx", false, testNginx}, {"ssh", false, testSSH}, {"datagrams", false, testEcho}}
 
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
@@ -92,6 +93,22 @@ func testRedis(t *testing.T, n *network) {
 	check.Equal(t, "what is got", n.run(t, 0, "redis-cli", "-h", second, "get", "key"), "value\n")
 }
 
+// testRedisAll has all commands that redis-benchmark knows, one by one and many in a request, by IPv4 and keys of a range; and what redis-cli sends from a file.
+func testRedisAll(t *testing.T, n *network) {
+	_, end := n.serve(t, 1, 6379, "redis-server", "--bind", second, "--save", "", "--protected-mode", "no", "--dir", t.TempDir())
+	defer end()
+	for _, more := range [][]string{{"-c", "10"}, {"-c", "3", "-P", "8", "-d", "2000", "-r", "50"}} {
+		out := n.run(t, 0, "redis-benchmark", append([]string{"-h", "node2", "-n", "40", "--csv"}, more...)...)
+		check.Contains(t, "redis-benchmark", out, `"PING_INLINE"`, `"LPUSH"`, `"SPOP"`, `"ZADD"`, `"LRANGE_600 (first 600 elements)"`, `"MSET (10 keys)"`)
+		if strings.Contains(strings.ToLower(out), "error") {
+			t.Error(out)
+		}
+	}
+	write(t, n.file("commands"), []byte(strings.Repeat("INCR counter\r\n", 2000)))
+	check.Contains(t, "redis-cli --pipe", n.run(t, 0, "sh", "-c", "redis-cli -h node2 --pipe < "+n.file("commands")), "errors: 0, replies: 2000")
+	check.Equal(t, "counted", n.run(t, 0, "redis-cli", "-h", "node2", "get", "counter"), "2000\n")
+}
+
 // testNginx has a master and workers, one server that asks another, and a reload while requests come.
 func testNginx(t *testing.T, n *network) {
 	dir := t.TempDir()
@@ -125,7 +142,7 @@ func testSSH(t *testing.T, n *network) {
 		n.run(t, 0, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file(name))
 	}
 	check.Fatal(t, os.MkdirAll("/run/sshd", 0o755)) // what sshd wants
-	write(t, file("config"), fmt.Appendf(nil, "HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\nPort 2222\nListenAddress %s\n",
+	write(t, file("config"), fmt.Appendf(nil, "HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\nGatewayPorts clientspecified\nPort 2222\nListenAddress %s\n",
 		file("host"), file("user.pub"), second))
 	_, end := n.serve(t, 1, 2222, find(t, "sshd"), "-D", "-e", "-f", file("config"))
 	defer end()
@@ -137,4 +154,39 @@ func testSSH(t *testing.T, n *network) {
 		t.Errorf("the copy of %d bytes has %d, or others", len(data), len(have))
 	}
 	check.Contains(t, "SSH_CONNECTION", n.run(t, 0, "ssh", append(options, "-p", "2222", "root@"+second, "echo $SSH_CONNECTION")...), first+" ", " "+second+" 2222")
+	// A port of each node leads to the server: by the client, and by the server's process and the client.
+	forward := []string{"-p", "2222", "-N", "-L", first + ":2223:" + second + ":2222", "-R", second + ":2224:" + second + ":2222", "root@" + second}
+	_, over := n.serve(t, 0, 2223, "ssh", append(options, forward...)...)
+	defer over()
+	for !n.has(t, 1, 2224) && t.Context().Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for port, host := range map[string]string{"2223": first, "2224": second} {
+		check.Equal(t, "by the port "+port, n.run(t, 0, "ssh", append(options, "-p", port, "root@"+host, "wc -c < "+file("to"))...), fmt.Sprintln(len(data)))
+	}
+}
+
+// testEcho has a server of datagrams answer clients of both nodes, and one of the system's stack, each over a port that it connects and one that it does not.
+func testEcho(t *testing.T, n *network) {
+	n.serve(t, 1, 5300, python, "-c", `import socketserver
+class Upper(socketserver.BaseRequestHandler):
+    def handle(self): self.request[1].sendto(self.request[0].upper(), self.client_address)
+class Server(socketserver.ThreadingMixIn, socketserver.UDPServer): max_packet_size = 65507
+Server(("", 5300), Upper).serve_forever()`)
+	client := func(host string) string {
+		return `import socket as s
+a, b = s.socket(s.AF_INET, s.SOCK_DGRAM), s.socket(s.AF_INET, s.SOCK_DGRAM)
+b.connect(("` + host + `", 5300))
+for i in range(20):
+    q = b"what is %d? " % i * (1 + i % 2 * 4000)
+    a.sendto(q, ("` + host + `", 5300))
+    b.send(q)
+    r, at = a.recvfrom(65507)
+    assert at == b.getpeername() and r == b.recv(65507) == q.upper()
+print(at)`
+	}
+	for node, host := range []string{"node2", "node2"} {
+		check.Equal(t, host, n.run(t, node, python, "-c", client(host)), "('10.0.0.2', 5300)\n")
+	}
+	check.Equal(t, "loopback", n.run(t, 0, python, "-c", client("127.0.0.1")), "('127.0.0.1', 5300)\n")
 }

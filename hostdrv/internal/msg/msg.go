@@ -49,7 +49,7 @@ func (e *PeerError) Error() string { return fmt.Sprintf("node %d: %s: %v", e.Nod
 // Unwrap returns ErrPeer.
 func (e *PeerError) Unwrap() error { return ErrPeer }
 
-// Is reports which error of sockets it is as well: ETIMEDOUT if the peer does not answer, ECONNRESET if it started again, EPROTO if it speaks otherwise.
+// Is reports which error of sockets it is as well: ETIMEDOUT if the peer does not answer, ECONNRESET if it started again or was out of reach for too long, EPROTO if it speaks otherwise.
 func (e *PeerError) Is(target error) bool { return target == e.Errno() }
 
 // Errno is that error.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"syscall"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
@@ -133,4 +135,14 @@ func FuzzJoin(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPeerErrors: what is wrong with a peer is an error of sockets too.
+func TestPeerErrors(t *testing.T) {
+	for why, want := range map[string]syscall.Errno{noAnswer: syscall.ETIMEDOUT, startedAgain: syscall.ECONNRESET, otherPages: syscall.EPROTO} {
+		var err net.Error = &PeerError{2, why}
+		check.Fails(t, why, err, ErrPeer, why)
+		check.Fails(t, why, err, want)
+		check.Equal(t, why, err.Timeout(), want == syscall.ETIMEDOUT)
+	}
 }

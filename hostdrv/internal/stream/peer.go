@@ -149,12 +149,14 @@ func (p *peer) startedAnew() {
 	}
 }
 
-// lost ends all streams: the peer is out of reach, or, with ECONNRESET, has started again. Then it is asked again for those that it has not accepted yet.
+// lost ends all streams: the peer is out of reach, or, with ECONNRESET, was so for a while or has started again. Then it is asked again for those that it has not accepted yet.
 func (p *peer) lost(why syscall.Errno) {
 	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
 	for _, s := range p.streams {
 		switch {
+		case s.state != opening && why == syscall.ECONNRESET:
+			s.end(syscall.ETIMEDOUT)
 		case s.state != opening:
 			s.end(why)
 		case why == syscall.ECONNRESET:

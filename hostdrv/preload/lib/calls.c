@@ -135,9 +135,14 @@ int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags) {
 	if (!lmmc_own_name(fd, &listener) || listener.kind != LMMC_LISTENER)
 		return NEXT(accept4)(fd, from, size, flags);
 	for (;;) { // what comes is a message of the daemon with the connection
-		int got = -1, message = NEXT(accept4)(fd, NULL, NULL, SOCK_CLOEXEC);
-		if (message < 0)
+		int got = -1, spare = fcntl(fd, F_DUPFD_CLOEXEC, 0); // room for the connection: without it that waits
+		if (spare < 0)
 			return -1;
+		int message = NEXT(accept4)(fd, NULL, NULL, SOCK_CLOEXEC);
+		int problem = errno;
+		close(spare);
+		if (message < 0)
+			return lmmc_fail(problem);
 		struct ucred by;
 		socklen_t by_size = sizeof by;
 		if (NEXT(getsockopt)(message, SOL_SOCKET, SO_PEERCRED, &by, &by_size) == 0 && (int32_t)by.uid == listener.value)

@@ -144,27 +144,31 @@ int lmmc_receive(int from, struct lmmc_record *r) {
 
 // reach connects to the daemon. Returns -1 if it is not there.
 static int reach(void) {
-	if (at.sun_family == 0)
+	if (at.sun_family == 0) {
+		errno = ENOENT;
 		return -1;
+	}
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0 || NEXT(connect)(fd, (void *)&at, sizeof at) == 0)
 		return fd;
+	int problem = errno;
 	warn(errno == EACCES || errno == EPERM ? "the daemon is another user's" : "no daemon (lmmc run has ended)");
 	close(fd);
+	errno = problem;
 	return -1;
 }
 
 int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold) {
 	int fd = reach();
 	if (fd < 0)
-		return EPROTO;
+		return errno == EMFILE || errno == ENFILE ? errno : EPROTO;
 	int descriptor = -1, problem = EPROTO;
 	if (exchange(fd, r, "", with)) {
 		descriptor = lmmc_receive(fd, r);
 		if (r->kind && r->version != LMMC_VERSION)
 			warn("the daemon is of another version than liblmmc-socket.so: use both of one build");
 		else if (r->kind == LMMC_DONE)
-			problem = 0;
+			problem = got && descriptor < 0 ? EMFILE : 0;
 		else if (r->kind == LMMC_ERROR)
 			problem = r->value;
 		else

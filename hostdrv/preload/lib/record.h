@@ -70,7 +70,8 @@ bool lmmc_is_own(const struct lmmc_end *e);
 struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]);
 // Whether a name is a node's, as node2 or node2.cluster, and its address, which is of the family if there is such a one.
 bool lmmc_node_address(const char *name, int family, char *text, socklen_t size);
-// Sends a request, with a descriptor unless that is -1, and waits for the answer. Returns 0 and what came with it, or an errno: EPROTO if there is no daemon that can be asked.
+// Sends a request, with a descriptor unless that is -1, and waits for the answer. Returns 0 and what came with it, or an errno: EPROTO if there is no daemon that can be asked,
+// EMFILE or ENFILE if that takes more descriptors than the program may have.
 // If hold is not NULL, the connection to the daemon stays open there.
 int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold);
 // Waits for the outcome of a connection at what lmmc_ask held. Returns 0 or an errno.

@@ -117,7 +117,8 @@ func (b *Barriers) ReadRegister(r linkproto.BarrierReg, group int) (value uint32
 	return 0, false
 }
 
-// WriteRegister sets a register of a group, and reports false if there is none that can be written. Ports that do not exist are left out.
+// WriteRegister sets a register of a group, and reports false if there is none that can be written. Ports that do not exist are left out. MEMBERS of a group that has ports stays as it is, unless
+// the same generation gives it up.
 func (b *Barriers) WriteRegister(r linkproto.BarrierReg, group int, value uint32) bool {
 	g := &b.groups[group]
 	switch ports, generation := linkproto.BarrierPorts.Of(value)&b.all, uint8(linkproto.BarrierGeneration.Of(value)); {
@@ -125,7 +126,7 @@ func (b *Barriers) WriteRegister(r linkproto.BarrierReg, group int, value uint32
 		b.Hear(BarrierWord{0, uint8(group), uint8(value)})
 	case r != linkproto.BarrierRegMembers:
 		return false
-	case ports != g.ports || generation != g.generation:
+	case g.ports == 0 || ports == 0 && generation == g.generation: // else another group has the number, or this one has begun
 		*g = barrierGroup{ports: ports, generation: generation}
 	}
 	return true

@@ -97,6 +97,8 @@ func (w *barrierWorld) make(group, generation int) {
 		}
 	}
 	for _, i := range w.rng.Perm(n) {
+		before, _ := w.units[i].ReadRegister(linkproto.BarrierRegMembers, group)
+		w.units[i].WriteRegister(linkproto.BarrierRegMembers, group, linkproto.BarrierGeneration.In(linkproto.BarrierGeneration.Of(before)))
 		w.units[i].WriteRegister(linkproto.BarrierRegMembers, group, linkproto.BarrierPorts.In(w.masks[i])|linkproto.BarrierGeneration.In(uint32(generation)))
 		w.step()
 	}
@@ -213,6 +215,12 @@ func TestBarrierRegisters(t *testing.T) {
 	check.Equal(t, "PHASE", read(linkproto.BarrierRegPhase), 0x51)
 	check.Equal(t, "said", said[1:], []flowctl.BarrierWord{{Port: 1, Group: 7, Value: 0x51}, {Port: 2, Group: 7, Value: 0x51}})
 	write(6)
+	check.Equal(t, "MEMBERS, claimed by another", read(linkproto.BarrierRegMembers), members|7)
+	b.WriteRegister(linkproto.BarrierRegMembers, 7, linkproto.BarrierGeneration.In(4))
+	check.Equal(t, "MEMBERS, given up by another generation", read(linkproto.BarrierRegMembers), members|7)
+	write(0)
+	write(6)
+	check.Equal(t, "MEMBERS, given up and claimed", read(linkproto.BarrierRegMembers), members|6)
 	enter(1)
 	check.Equal(t, "entered by no member", read(linkproto.BarrierRegEntered), 0)
 	check.Equal(t, "ENTERED can be written", b.WriteRegister(linkproto.BarrierRegEntered, 7, 1), false)

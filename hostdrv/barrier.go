@@ -52,7 +52,7 @@ type barrierBackend interface {
 }
 
 // OpenBarrier makes the node a member of a group, and with Make the switches routers of it. The NI and the switches must carry out barriers, else it fails with ErrNoBarriers;
-// if another program that uses the NI has a group of this number, with ErrLimit. It does not wait for the other members. Of the programs that share an NI those of the
+// if another program that uses the NI has a group of this number, or another group has it at a switch, with ErrLimit. It does not wait for the other members. Of the programs that share an NI those of the
 // server's user may have groups, and theirs end with them.
 func (node *Node) OpenBarrier(ctx context.Context, g BarrierGroup) (*Barrier, error) {
 	if err := g.check(); err != nil {

@@ -79,13 +79,16 @@ func (b *localBarrier) reg(r linkproto.BarrierReg) linkproto.Reg { return r.Reg(
 
 // set has the NI begin the group anew, or none at all, and looks whether it has.
 func (b *localBarrier) set(ctx context.Context, ports uint32) error {
-	var have uint32
+	reg := b.reg(linkproto.BarrierRegMembers)
 	for {
-		batch := b.n.Batch()
-		batch.WriteRegister(b.reg(linkproto.BarrierRegMembers), b.members(0))
-		batch.WriteRegister(b.reg(linkproto.BarrierRegMembers), b.members(ports))
-		batch.ReadRegister(b.reg(linkproto.BarrierRegMembers), &have)
-		err := batch.Run(ctx)
+		have, err := b.n.ReadRegister(ctx, reg) // of a program that has died, perhaps
+		if err == nil {
+			batch := b.n.Batch()
+			batch.WriteRegister(reg, linkproto.BarrierGeneration.In(linkproto.BarrierGeneration.Of(have)))
+			batch.WriteRegister(reg, b.members(ports))
+			batch.ReadRegister(reg, &have)
+			err = batch.Run(ctx)
+		}
 		if _, restarted := errors.AsType[*RestartError](err); restarted {
 			continue
 		}
@@ -110,7 +113,7 @@ func (b *localBarrier) each(do func(i int, s BarrierSwitch) error) error {
 	return nil
 }
 
-// make makes the group at a switch.
+// make claims the group's number at a switch, which takes it if no other group has it.
 func (b *localBarrier) make(ctx context.Context, s BarrierSwitch) error {
 	reg := b.reg(linkproto.BarrierRegMembers)
 	have, err := b.n.barrierAt(ctx, s.Node, reg)
@@ -123,10 +126,15 @@ func (b *localBarrier) make(ctx context.Context, s BarrierSwitch) error {
 	if err = b.n.WriteRemote(ctx, network, s.Node, reg, b.members(s.Ports)); err != nil {
 		return err
 	}
-	if have, err = b.n.barrierAt(ctx, s.Node, reg); err == nil && have != b.members(s.Ports) {
-		err = fmt.Errorf("%w: it has ports %#x of %#x: look at its ports in the topology, and at groups that others make", ErrBarrier, linkproto.BarrierPorts.Of(have), s.Ports)
+	have, err = b.n.barrierAt(ctx, s.Node, reg)
+	switch ports := linkproto.BarrierPorts.Of(have); {
+	case err != nil || have == b.members(s.Ports):
+		return err
+	case have == b.members(ports) && ports&^s.Ports == 0:
+		return fmt.Errorf("%w: it has ports %#x of %#x: look at its ports in the topology", ErrBarrier, ports, s.Ports)
+	default:
+		return fmt.Errorf("%w: another group has the number there, with ports %#x and generation %d: use another number, or end that group", ErrLimit, ports, linkproto.BarrierGeneration.Of(have))
 	}
-	return err
 }
 
 // barrierAt reads a register for barriers of a switch.

@@ -21,7 +21,7 @@ const (
 
 // BarrierRegs lists the registers of a barrier group in order of their number. Not to be modified.
 var BarrierRegs = [NumBarrierRegs]SubReg{
-	{"MEMBERS", "rw", "the group's ports and generation; a write of another value begins at phase 0; see the table of fields"},
+	{"MEMBERS", "rw", "the group's ports and generation; a write begins at phase 0 if the group has no ports, and ends the group if it has none and the group's generation; any other changes nothing; see the table of fields"},
 	{"PHASE", "rw", "the phase that all members have entered, and the generation; written: the node itself enters a phase; see the table of fields"},
 	{"ENTERED", "ro", "ports by which the next phase has been said, a bit each, bit 0 the node itself"},
 }

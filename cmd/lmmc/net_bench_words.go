@@ -27,7 +27,7 @@ func netBenchWords(ctx *cli.Context) error {
 	var d []barriers.Words
 	for _, name := range names {
 		progress.set("%s", name)
-		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, count, ctx.Uint64("seed")))...)
+		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, count, ctx.Uint64("seed"), ctx.Int("threads")))...)
 	}
 	progress.stop()
 	return show(ctx, d, func(b *strings.Builder, d []barriers.Words) {

@@ -188,13 +188,15 @@ func (g *Group) agree() (wrong string, err error) {
 	}
 	h.group.Number, h.group.Generation = int(found.value>>linkproto.BarrierBits), uint8(found.value&(1<<linkproto.BarrierBits-1))
 	own = note{}
-	if h.barrier, err = h.node.OpenBarrier(g.ctx, h.group); err != nil {
-		h.barrier, own.wrong = nil, err.Error()
+	if g.rank > 0 { // the first one has
+		if h.barrier, err = h.node.OpenBarrier(g.ctx, h.group); err != nil {
+			h.barrier, own.wrong = nil, err.Error()
+		}
 	}
 	opened, err := g.consult(own, func(of []note) note {
 		verdict := g.wrongs(of, 0)
 		if verdict.wrong == "" {
-			if _, err := h.look(g.ctx); err != nil { // another group may have been made meanwhile
+			if _, err := h.look(g.ctx); err != nil { // a switch may have been reset meanwhile
 				verdict.wrong = err.Error()
 			}
 		}
@@ -203,7 +205,7 @@ func (g *Group) agree() (wrong string, err error) {
 	return opened.wrong, err
 }
 
-// choose finds a number and a generation, for the first member.
+// choose finds a number and a generation, and opens the group at the first member and all switches.
 func (g *Group) choose(of []note) note {
 	free := uint32(1<<linkproto.BarrierGroups - 1)
 	for _, n := range of {
@@ -216,9 +218,10 @@ func (g *Group) choose(of []note) note {
 	for _, s := range g.hardware.group.Switches {
 		switches = append(switches, s.Node)
 	}
-	first := int(g.identity % linkproto.BarrierGroups) // groups that are made at the same time begin to look at different ones
+	// Groups that are made at the same time look at numbers in different orders.
+	first, step := int(g.identity), int(g.identity/linkproto.BarrierGroups|1)
 	for i := range linkproto.BarrierGroups {
-		number := (first + i) % linkproto.BarrierGroups
+		number := (first + i*step) % linkproto.BarrierGroups
 		if free>>number&1 == 0 {
 			continue
 		}
@@ -226,8 +229,16 @@ func (g *Group) choose(of []note) note {
 		if err != nil {
 			return note{wrong: err.Error()}
 		}
-		if have != 0 {
+		if have == 0 {
+			continue
+		}
+		h := g.hardware
+		h.group.Number, h.group.Generation = number, generation
+		if h.barrier, err = h.node.OpenBarrier(g.ctx, h.group); err == nil {
 			return note{value: uint32(number)<<linkproto.BarrierBits | uint32(generation)}
+		}
+		if h.barrier = nil; !errors.Is(err, hostdrv.ErrLimit) { // else another group has claimed it meanwhile
+			return note{wrong: err.Error()}
 		}
 	}
 	return note{wrong: fmt.Sprintf("none of the numbers of barrier groups is free at all members and switches: close groups, or reset switches with groups of programs that have died (free at the members: %#x)", free)}

@@ -162,7 +162,12 @@ func TestHardwareFails(t *testing.T) {
 		}, "is allgather"},
 		{"a switch is reset", cluster.RTL, func(t *testing.T, _ *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error {
 			for number := range linkproto.BarrierGroups {
-				if err := nodes[3].NI().WriteRemote(t.Context(), 1, root, linkproto.BarrierRegMembers.Reg(number), 0); err != nil {
+				reg := linkproto.BarrierRegMembers.Reg(number)
+				have, err := nodes[3].NI().ReadRemote(t.Context(), 1, root, reg)
+				if err == nil {
+					err = nodes[3].NI().WriteRemote(t.Context(), 1, root, reg, linkproto.BarrierGeneration.In(linkproto.BarrierGeneration.Of(have)))
+				}
+				if err != nil {
 					return err
 				}
 			}
@@ -235,4 +240,55 @@ func TestHardwareDisagree(t *testing.T) {
 			check.Fails(t, "the barrier", err, collective.ErrMember, "other members, lengths, root or algorithm")
 		}
 	}
+}
+
+// TestHardwareAtOnce: of groups that are made in the same instant, and look at the same number first, one claims it at the switch that both need, and the other one takes another number: both
+// make barriers.
+func TestHardwareAtOnce(t *testing.T) {
+	w, nodes := openNetwork(t, cluster.Model, "star", 8)
+	top := w.Cluster.Topology
+	options := func(context int, pair []uint16) collective.Options {
+		return collective.Options{Topology: top, Barrier: collective.Hardware, Context: context, Patience: patience, Members: pair}
+	}
+	pairs := map[int][][]uint16{} // disjoint ones, by the number at which they begin
+	for a := uint16(1); a <= 8; a++ {
+		for b := uint16(1); b <= 8; b++ {
+			pair := []uint16{a, b}
+			if a == b {
+				continue
+			}
+			first := check.Must(collective.First(options(1, pair)))(t)
+			if !slices.ContainsFunc(pairs[first], func(other []uint16) bool {
+				return slices.ContainsFunc(other, func(n uint16) bool { return n == a || n == b })
+			}) {
+				pairs[first] = append(pairs[first], pair)
+			}
+		}
+	}
+	var same [][]uint16
+	for _, some := range pairs {
+		if len(some) > len(same) {
+			same = some
+		}
+	}
+	if len(same) < 2 {
+		t.Fatalf("no two groups begin at one number: %v", pairs)
+	}
+	var groups [2][]*collective.Group
+	for i, pair := range same[:2] {
+		for _, n := range pair {
+			groups[i] = append(groups[i], check.Must(collective.Open(t.Context(), nodes[n-1], options(1+i, pair)))(t))
+		}
+	}
+	runs := [2]func(*collective.Group) error{barriers(t.Context(), 3), barriers(t.Context(), 3)}
+	want(t, "barriers", each(slices.Concat(groups[:]...), func(g *collective.Group) error {
+		if slices.Contains(groups[0], g) {
+			return runs[0](g)
+		}
+		return runs[1](g)
+	}))
+	for _, g := range slices.Concat(groups[:]...) {
+		check.Equal(t, "barriers by", g.BarrierBy(), collective.Hardware)
+	}
+	closed(t, slices.Concat(groups[:]...))
 }

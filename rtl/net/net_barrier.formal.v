@@ -32,10 +32,11 @@ always @* if (f_run) begin
     if (f_answered) assume (!reg_en);
 end
 
-// The life begins when MEMBERS is written with its generation, which is done once, and ends with the next write that changes it.
+// The life begins when MEMBERS is written with its generation and ports, which is done once, and ends when its generation gives it up.
 wire f_mine   = group == f_group;
 wire f_renews = step == STORE && f_mine && renews;
-wire f_begins = f_renews && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == f_gen;
+wire f_claims = reg_wdata[N-1:0] != 0;
+wire f_begins = f_renews && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == f_gen && f_claims;
 reg  f_lives, f_lived;
 reg  [N-1:0] f_members;         // ports of the group in this life
 reg  [7:0]   f_phase;           // that all have entered
@@ -51,6 +52,7 @@ end
 always @* if (f_run) begin
     assume (!(f_begins && f_lived));
     assume (f_phase < MOST);
+    if (f_renews && f_lives) assert (!f_claims && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == f_gen);     // nobody else takes the number
 end
 
 // Phases behind each port, and the phase that each word which waits is of.
@@ -102,7 +104,7 @@ always @* if (f_run) begin
         assert ((f_w_entered & ~f_w_ports) == 0);
         if (!f_lives) assert (f_w_gen != f_gen || f_w_ports == 0);
     end
-    if (f_lives) assert (f_lived && f_w_gen == f_gen && f_w_phase == f_phase[3:0] && f_w_ports == f_members);
+    if (f_lives) assert (f_lived && f_members != 0 && f_w_gen == f_gen && f_w_phase == f_phase[3:0] && f_w_ports == f_members);
     if (step != CHOOSE) assert (!(asks && scans));
     if (step != CHOOSE && f_mine) begin
         assert (entry == f_word);

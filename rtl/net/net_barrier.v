@@ -106,8 +106,8 @@ module net_barrier #(
     wire [N-1:0] missing = ports & ~said;
     wire         all     = missing == 0 && news;
     wire         single  = missing != 0 && (missing & (missing - ONE)) == 0;
-    wire         renews  = asks && reg_write && number == `LP_BARRIER_MEMBERS
-        && {reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4], reg_wdata[N-1:0]} != {generation, ports};
+    wire         renews  = asks && reg_write && number == `LP_BARRIER_MEMBERS      // only what is free is taken
+        && (ports == 0 || (reg_wdata[N-1:0] == 0 && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == generation));
     wire         unused  = ^reg_wdata;
     reg  [3:0]   now;                       // the phase
     assign       after = renews ? {reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4], 4'd0, {N{1'b0}}, reg_wdata[N-1:0]}

@@ -127,6 +127,14 @@ func TestBarrier(t *testing.T) {
 			if r.Chance(0.5) {
 				ports = 1<<(barrierLinks+1) - 1
 			}
+			if r.Chance(0.8) { // else it is refused, unless there is none
+				old, _ := s.ref.ReadRegister(linkproto.BarrierRegMembers, group)
+				s.write(linkproto.BarrierRegMembers, group, old&^linkproto.BarrierPorts.In(1<<17-1))
+				s.step(12)
+			}
+			if r.Chance(0.1) {
+				ports = 0
+			}
 			s.write(linkproto.BarrierRegMembers, group, linkproto.BarrierPorts.In(ports)|linkproto.BarrierGeneration.In(uint32(r.IntN(16))))
 		case k == 1:
 			same, _ := s.ref.ReadRegister(linkproto.BarrierRegMembers, group)

@@ -18,35 +18,47 @@ type BarrierGroup struct {
 	net        *Cluster
 	number     int
 	generation uint8
+	ports      []uint32          // by node; 0: it is not on the way
 	phase      uint8             // that all members have left
 	sinks      []*verilator.Sink // by member, once Pass has been called
 }
 
-// NewBarrierGroup sets a group up: in network interfaces by their hosts, in switches by datagrams of those that manage them. With another generation it takes the place of
-// one of the same number.
+// NewBarrierGroup sets a group up: in network interfaces by their hosts, in switches by datagrams of those that manage them.
 func (n *Cluster) NewBarrierGroup(number, generation int, members []*NI) (g *BarrierGroup, err error) {
 	var nodes []int
 	for _, i := range members {
 		nodes = append(nodes, i.Node)
 	}
-	return &BarrierGroup{Members: members, net: n, number: number, generation: uint8(generation)}, try.Run(func() {
-		writes := map[int]linkproto.Packet{}
-		for node, ports := range try.Get(routing.BarrierTree(n.Topology, nodes)) {
-			if ports != 0 {
-				writes[node] = linkproto.Packet{
-					Type: linkproto.TypeRegWrite, Reg: linkproto.BarrierRegMembers.Reg(number),
-					Value: linkproto.BarrierPorts.In(ports) | linkproto.BarrierGeneration.In(uint32(generation)),
-				}
+	g = &BarrierGroup{Members: members, net: n, number: number, generation: uint8(generation)}
+	return g, try.Run(func() {
+		g.ports = try.Get(routing.BarrierTree(n.Topology, nodes))
+		g.write(g.ports)
+	})
+}
+
+// Dissolve ends the group in all routers.
+func (g *BarrierGroup) Dissolve() error {
+	return try.Run(func() { g.write(make([]uint32, len(g.ports))) })
+}
+
+// write writes MEMBERS of all routers of the group, with ports by node.
+func (g *BarrierGroup) write(ports []uint32) {
+	writes := map[int]linkproto.Packet{}
+	for node := range ports {
+		if g.ports[node] != 0 {
+			writes[node] = linkproto.Packet{
+				Type: linkproto.TypeRegWrite, Reg: linkproto.BarrierRegMembers.Reg(g.number),
+				Value: linkproto.BarrierPorts.In(ports[node]) | linkproto.BarrierGeneration.In(uint32(g.generation)),
 			}
 		}
-		try.Get(n.AskEach(func(i *NI) (own []linkproto.Packet) {
-			if p, ok := writes[i.Node]; ok {
-				own = append(own, p)
-			}
-			return own
-		}))
-		n.askSwitches(writes)
-	})
+	}
+	try.Get(g.net.AskEach(func(i *NI) (own []linkproto.Packet) {
+		if p, ok := writes[i.Node]; ok {
+			own = append(own, p)
+		}
+		return own
+	}))
+	g.net.askSwitches(writes)
 }
 
 // askSwitches sends a request to each of some switches, and runs until all have answered.

@@ -214,11 +214,11 @@ func TestBarrierDriverLoses(t *testing.T) {
 	group := openBarriers(t, w, nodes, 3, 1, 0, 1, 2, 3)
 	wantRounds(t, group, 1)
 	at := groupsOf(t, w, 3, 1, 0, 1, 2, 3)[0].Switches[1].Node
-	check.Fatal(t, nodes[0].NI().WriteRemote(ctx, 1, at, linkproto.BarrierRegMembers.Reg(3), 0))
+	check.Fatal(t, nodes[0].NI().WriteRemote(ctx, 1, at, linkproto.BarrierRegMembers.Reg(3), linkproto.BarrierGeneration.In(1)))
 	for _, s := range check.Must(group[2].States(ctx))(t) {
 		check.Equal(t, fmt.Sprint("lost by node ", s.Node), s.Lost, s.Node == at)
 	}
-	check.Fatal(t, nodes[1].WriteRegister(ctx, linkproto.BarrierRegMembers.Reg(3), 0))
+	check.Fatal(t, nodes[1].WriteRegister(ctx, linkproto.BarrierRegMembers.Reg(3), linkproto.BarrierGeneration.In(1)))
 	check.Fatal(t, group[1].Enter(ctx))
 	check.Fails(t, "a group that the network interface has lost", group[1].Wait(ctx), hostdrv.ErrBarrierLost, "make the group anew")
 	for _, b := range group[:3] {

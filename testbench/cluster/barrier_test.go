@@ -15,13 +15,14 @@ type barrier struct {
 	*testing.T
 	*cluster.Cluster
 	group int
+	all   *cluster.BarrierGroup
 }
 
 // makeBarrier sets a group up.
 func makeBarrier(t *testing.T, c *cluster.Cluster, group, generation int, members []*cluster.NI) *barrier {
 	t.Helper()
-	check.Must(c.NewBarrierGroup(group, generation, members))(t)
-	return &barrier{T: t, Cluster: c, group: group}
+	g := check.Must(c.NewBarrierGroup(group, generation, members))(t)
+	return &barrier{T: t, Cluster: c, group: group, all: g}
 }
 
 func (b *barrier) enter(i *cluster.NI, generation, phase uint8) {
@@ -91,6 +92,7 @@ func testBarriers(t *testing.T, rung string) {
 	}
 	rest := append([]*cluster.NI{c.NIs[0]}, c.NIs[2:]...)
 	b.enter(c.NIs[1], 1, 5) // which is none of the group's phases then
+	check.Fatal(t, b.all.Dissolve())
 	b = makeBarrier(t, c, group, 2, rest)
 	for phase := uint8(1); phase <= 3; phase++ {
 		for _, i := range rest {

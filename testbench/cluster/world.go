@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/linkproto"
@@ -16,12 +17,12 @@ type World struct {
 }
 
 // Programs gives the hosts of a cluster to programs. Closing the world closes the cluster, which no context ends any more.
-func (n *Cluster) Programs() *World { return n.programs(quantum) }
+func (n *Cluster) Programs() *World { return together(quantum, n) }
 
 // LivePrograms is Programs for those who go by real time, not by the clocks: a turn takes up to longTurn clocks when drivers have so much to send or receive without a gap,
 // as each has its price.
 func (n *Cluster) LivePrograms() *World {
-	w := n.programs(longTurn)
+	w := together(longTurn, n)
 	w.Gather(longTurn)
 	return w
 }
@@ -29,25 +30,58 @@ func (n *Cluster) LivePrograms() *World {
 // longTurn is half of the room that network interfaces have above the mark at which they say STOP.
 const longTurn = 128
 
-func (n *Cluster) programs(turn int) *World {
-	n.ctx = context.WithoutCancel(n.ctx)
-	s := &programs{cluster: n}
-	for _, host := range n.NIs {
-		end := &program{}
-		host.Far = end
-		s.ends = append(s.ends, end)
+// Together is Programs for clusters that run side by side, such as two networks of the same nodes: first are the network interfaces of the first one, then those of the next.
+func Together(clusters ...*Cluster) *World { return together(quantum, clusters...) }
+
+func together(turn int, clusters ...*Cluster) *World {
+	all, places := &sideBySide{}, 1
+	for _, n := range clusters {
+		n.ctx = context.WithoutCancel(n.ctx)
+		s := &programs{cluster: n}
+		for _, host := range n.NIs {
+			end := &program{}
+			host.Far = end
+			s.ends = append(s.ends, end)
+		}
+		places += len(s.ends)
+		all.ends = append(all.ends, len(s.ends))
+		if n.config.Wrap != nil {
+			all.clusters = append(all.clusters, n.config.Wrap(s))
+		} else {
+			all.clusters = append(all.clusters, s)
+		}
 	}
-	var run lockstep.Simulation = s
-	if n.config.Wrap != nil {
-		run = n.config.Wrap(s)
-	}
-	return &World{lockstep.New(run, len(s.ends)+1, quantum, turn, rtlsim.Rate), n}
+	return &World{lockstep.New(all, places, quantum, turn, rtlsim.Rate), clusters[0]}
 }
 
 // Link is the link by which packets of a network interface leave for another node: with a router the network, link 1.
 func (n *Cluster) Link(from *NI, to int) int { return int(n.via(from, to)) }
 
-// programs is the simulation of a World.
+// sideBySide is the simulation of a World.
+type sideBySide struct {
+	clusters []lockstep.Simulation
+	ends     []int // of each
+}
+
+// Turn runs all clusters for the same time.
+func (t *sideBySide) Turn(n int, lines []lockstep.Line) (passed int, err error) {
+	for i, c := range t.clusters {
+		var failed error
+		passed, failed = c.Turn(n, lines[:t.ends[i]])
+		err, lines = errors.Join(err, failed), lines[t.ends[i]:]
+	}
+	return passed, err
+}
+
+// Close ends them.
+func (t *sideBySide) Close() (err error) {
+	for _, c := range t.clusters {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// programs is the simulation of a cluster.
 type programs struct {
 	cluster *Cluster
 	ends    []*program // by network interface

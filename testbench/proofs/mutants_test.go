@@ -350,6 +350,8 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"net_barrier", "net/net_barrier.v", "hurry <= 7'd64", "hurry <= 7'd0"},
 	{"net_barrier", "net/net_barrier.v", "{24'd0, generation, phase}", "{24'd0, generation, next}"},
 	{"net_barrier", "net/net_barrier.v", "== CHOOSE && !clearing &&", "== CHOOSE &&"},
+	{"net_barrier", "net/net_barrier.v", "(ports == 0 || (reg_wdata[N-1:0] == 0 &&", "(reg_wdata[N-1:0] != 0 || (reg_wdata[N-1:0] == 0 &&"},
+	{"net_barrier", "net/net_barrier.v", "LP_BARRIER_GENERATION_LSB +: 4] == generation));", "LP_BARRIER_GENERATION_LSB +: 4] != generation));"},
 	{"net_output", "net/net_output.v", "(has_room || overdue) && !busy", "(has_room || overdue)"},
 	{"net_output", "net/net_output.v", "over ? STALE", "over ? 3'b000"},
 	{"net_output", "net/net_output.v", "s_cancel && begun", "s_cancel"},

@@ -47,6 +47,7 @@ type link struct {
 	net       bool           // it is no link, but a network
 	virtual   bool           // over which hosts have virtual links
 	offload   bool           // which most network interfaces carry out
+	barriers  bool           // whose routers carry out barriers of all hosts
 	rtl       bool           // whose network interfaces are RTL, and which has all faults at once and at its own rates
 	rates     []float64
 }
@@ -66,8 +67,11 @@ var links = []link{
 	{name: "net", doc: "a network of switches and network interfaces, all models in Go: star, tree, fat tree, hyper-crossbar, mesh or ring", symbol: 1, symbols: 150_000, net: true},
 	{name: "vl", doc: "virtual links between the hosts of such a network: packets come once and in order, or are reported", symbol: 1, symbols: 150_000, net: true, virtual: true},
 	{name: "vl-ni", doc: "the same, but most network interfaces carry out the virtual links", symbol: 1, symbols: 150_000, net: true, virtual: true, offload: true},
+	{name: "barrier", doc: "barriers of all hosts by the routers of such a network, under packets: nobody leaves one before all have entered it, and all leave it", symbol: 1, symbols: 150_000,
+		net: true, barriers: true},
 	{name: "net-rtl", doc: "a network whose network interfaces are RTL, and whose switches are models: ring, mesh, star or hyper-crossbar", symbol: 1,
 		symbols: 30_000, net: true, rtl: true, rates: []float64{1e-4}},
+	{name: "barrier-rtl", doc: "the same with network interfaces in RTL, as of net-rtl", symbol: 1, symbols: 30_000, net: true, barriers: true, rtl: true, rates: []float64{1e-4}},
 	{name: "vl-rtl", doc: "virtual links over such a network, most of which network interfaces in RTL carry out", symbol: 1,
 		symbols: 60_000, net: true, virtual: true, offload: true, rtl: true, rates: []float64{1e-4}},
 }

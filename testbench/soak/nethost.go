@@ -27,6 +27,9 @@ type netHost struct {
 	ends     []virtualEnd       // by host, of those who speak over virtual links
 	orders   []linkproto.Packet // for a network interface that carries them out
 	next     int                // whose turn it is to send
+	entered  uint64             // barriers
+	left     uint64
+	asking   bool // for one
 }
 
 // netBytes is the length of what packets carry: who sent it, to whom, its number there, and the same in a mask.
@@ -37,7 +40,7 @@ const mask = 0x9E3779B97F4A7C15
 // busy reports whether something of the host's is underway.
 func (h *netHost) busy() bool {
 	c := h.Credit(1)
-	return h.virtualBusy() || c.Outstanding() > 0 || c.Stopped || h.clearing || h.trapped || h.packet != nil || len(h.queue) > 0
+	return h.virtualBusy() || h.barrierBusy() || c.Outstanding() > 0 || c.Stopped || h.clearing || h.trapped || h.packet != nil || len(h.queue) > 0
 }
 
 // turn does what is due.
@@ -51,6 +54,9 @@ func (h *netHost) turn(offering bool) {
 	if c := h.Credit(1); c.Stopped && !h.clearing {
 		clear := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.LinkStatusReg(1), Value: linkproto.StatusLost.In(1)}
 		h.request(clear, func(linkproto.Packet) { c.Stopped, h.clearing = false, false }, func() { h.clearing = true })
+	}
+	if h.net.barriers {
+		h.turnBarrier(offering)
 	}
 	if h.ends != nil {
 		h.order()

@@ -32,6 +32,7 @@ type network struct {
 	outages []outage
 	mending []uint64 // when the faults ended that are not recovered from yet
 
+	barriers  bool            // the hosts make barriers
 	virtual   bool            // the hosts speak over virtual links
 	flows     bool            // by MESSAGEs only, none of which traps
 	seen      map[uint64]bool // packets that have come
@@ -96,7 +97,7 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 				top.Nodes[i].Rung = cluster.Model
 			}
 		}
-		o := cluster.Config{Topology: top, Rung: rung, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}}
+		o := cluster.Config{Topology: top, Rung: rung, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}, Barriers: l.barriers}
 		if l.offload {
 			o.Virtual, o.InSoftware = 4, some(rng.Split("software"), top)
 		}
@@ -107,6 +108,12 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 		n := newNetwork(ctx, net, f, c.Rate, rng)
 		if l.virtual {
 			n.openVirtual()
+		}
+		if l.barriers {
+			if _, err := net.NewBarrierGroup(barrierGroup, barrierGeneration, net.NIs); err != nil {
+				return errors.Join(err, net.Close())
+			}
+			n.barriers = true
 		}
 		if err = net.BeginAccount(); err == nil {
 			err = try.Run(func() { n.campaign(l.symbols) })
@@ -328,7 +335,7 @@ func (n *network) state() string {
 // row is what the run has counted.
 func (n *network) row() (Row, histogram) {
 	row := Row{Runs: 1, Packets: n.delivered, Bytes: n.delivered * netBytes, Cycles: n.Cycles - n.started, Injected: n.injected, Recovered: n.recovery.count(),
-		Counters: map[string]uint64{}}
+		Barriers: n.hosts[0].left, Counters: map[string]uint64{}}
 	a, err := n.Account()
 	switch {
 	case n.virtual:

@@ -38,7 +38,9 @@ type Row struct {
 	Runs    uint64 `json:"runs"`
 	Packets uint64 `json:"packets"` // delivered, in both directions
 	Bytes   uint64 `json:"bytes"`   // of these packets
-	Cycles  uint64 `json:"cycles"`  // clocks simulated
+	// Barriers are those that all hosts have left.
+	Barriers uint64 `json:"barriers,omitempty"`
+	Cycles   uint64 `json:"cycles"` // clocks simulated
 	// SymbolCycles is how many clocks a symbol takes.
 	SymbolCycles int `json:"symbol_cycles"`
 	// Injected counts faults; one that hits both directions counts twice.
@@ -83,6 +85,7 @@ func (row *Row) add(x Row, recovery histogram) {
 	row.Detected += x.Detected
 	row.Recovered += x.Recovered
 	row.Reported += x.Reported
+	row.Barriers += x.Barriers
 	for name, n := range x.Counters {
 		row.Counters[name] += n
 	}

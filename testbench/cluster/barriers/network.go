@@ -2,6 +2,7 @@ package barriers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -45,41 +46,9 @@ type end struct {
 	host   *lockstep.Host // of a simulation
 }
 
-// OpenTwo opens two simulated networks like t, each with all its nodes as members, which have a network interface in both. The switches 0 of the two are joined by a cable, which no message of
-// members takes.
+// OpenTwo opens two simulated networks like t, side by side, of which all nodes are members, with a network interface in both.
 func OpenTwo(ctx context.Context, t *topology.Topology, rung string, seed uint64, threads int) (*Network, error) {
-	both, err := twice(t)
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, cluster.Config{Topology: both, Rung: rung, Seed: seed, Threads: threads}, t.Count(topology.NI), 2)
-}
-
-// twice is two networks.
-func twice(t *topology.Topology) (*topology.Topology, error) {
-	n, root := len(t.Nodes), slices.IndexFunc(t.Nodes, func(n topology.Node) bool { return n.Kind == topology.Switch })
-	both := &topology.Topology{Default: t.Default, Routing: t.RoutingName(), Nodes: slices.Clone(t.Nodes), Cables: slices.Clone(t.Cables)}
-	for _, node := range t.Nodes {
-		node.Name += "-2"
-		node.ID += uint16(n)
-		both.Nodes = append(both.Nodes, node)
-	}
-	for _, c := range t.Cables {
-		c.Ends[0].Node += n
-		c.Ends[1].Node += n
-		both.Cables = append(both.Cables, c)
-	}
-	if root < 0 {
-		return nil, fmt.Errorf("barriers: two networks without a switch: want one in each")
-	}
-	join := topology.Cable{Link: t.Default}
-	for i := range join.Ends {
-		at := root + i*n
-		both.Nodes[at].Ports++
-		join.Ends[i] = topology.End{Node: at, Port: both.Nodes[at].Ports}
-	}
-	both.Cables = append(both.Cables, join)
-	return both, both.Validate()
+	return open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads}, t.Count(topology.NI), 2)
 }
 
 // Open opens a simulated network, of which n nodes have drivers.
@@ -96,13 +65,18 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 	w := &Network{Algorithms: collective.Algorithms}
 	config.Params = cluster.BenchParams(2048, 1)
 	t, seed := config.Topology, config.Seed
+	var all []*cluster.Cluster
 	err := try.Run(func() {
-		c := try.Get(cluster.Open(ctx, config))
-		w.world = c.Programs()
+		for range networks {
+			all = append(all, try.Get(cluster.Open(ctx, config)))
+		}
+		w.world = cluster.Together(all...)
+		c := all[0]
+		w.members = make([]member, n)
 		var places []int // in the topology
 		for i := range n * networks {
-			at := i * len(c.NIs) / (n * networks)
-			host := try.Get(w.world.Host(at))
+			at := i % n * len(c.NIs) / n
+			host := try.Get(w.world.Host(i/n*len(c.NIs) + at))
 			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
 			w.nis = append(w.nis, ni)
 			e := end{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID, node: try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))}
@@ -110,7 +84,7 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 				w.members[i-n].second = e
 				continue
 			}
-			w.members = append(w.members, member{end: e})
+			w.members[i].end = e
 			places = append(places, c.NIs[at].Node)
 		}
 		if config.Barriers {
@@ -130,10 +104,15 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 		try.OK(w.members[0].ni.MakeGroup(ctx, group, switches))
 		w.multicast = linkproto.MulticastBase + group
 	})
-	if err != nil && w.world != nil {
-		try.Finally(w.Close)
+	switch {
+	case err == nil:
+		return w, nil
+	case w.world != nil:
+		err = errors.Join(err, w.Close())
+	case len(all) > 0:
+		err = errors.Join(err, all[0].Close())
 	}
-	return w, err
+	return nil, err
 }
 
 // Tree is a network of up to 64 nodes: one switch up to 16, else switches of four nodes each, and one above them.

@@ -84,12 +84,12 @@ func TwoLevels(nis int) *topology.Topology {
 	return t
 }
 
-// MeasureWords makes so many barriers on one of Networks at each of some loads.
-func MeasureWords(ctx context.Context, network string, loads []float64, count int, seed uint64) (all []Words, err error) {
+// MeasureWords makes so many barriers on one of Networks at each of some loads. The number of threads changes no result.
+func MeasureWords(ctx context.Context, network string, loads []float64, count int, seed uint64, threads int) (all []Words, err error) {
 	return all, try.Run(func() {
 		t := networkOf(network)
 		c := try.Get(cluster.Open(ctx, cluster.Config{
-			Topology: t, Seed: seed, Params: cluster.BenchParams(2048, 1), Barriers: true, Arrivals: true, Preload: true,
+			Topology: t, Seed: seed, Threads: threads, Params: cluster.BenchParams(2048, 1), Barriers: true, Arrivals: true, Preload: true,
 		}))
 		defer try.Finally(c.Close)
 		g := try.Get(c.NewBarrierGroup(0, 1, c.NIs))

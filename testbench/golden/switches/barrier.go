@@ -23,8 +23,11 @@ type Saying struct {
 func (d *drawer) barriers(r *Round, first bool) {
 	for _, group := range barrierGroups {
 		if first || d.Chance(0.15) {
-			ports := d.Uint32() | d.Uint32()
-			r.Writes = append(r.Writes, Write{linkproto.BarrierRegMembers.Reg(group), linkproto.BarrierPorts.In(ports) | linkproto.BarrierGeneration.In(d.Uint32())})
+			members := linkproto.BarrierGeneration.In(d.Uint32() & 3)
+			if first || d.Chance(0.3) { // a claim, of a number that may be taken; else it is to end a group
+				members |= linkproto.BarrierPorts.In(d.Uint32() | d.Uint32())
+			}
+			r.Writes = append(r.Writes, Write{linkproto.BarrierRegMembers.Reg(group), members})
 		}
 		most := testbench.Pick(d.Rand, d.Ports+1, d.Ports+1, d.Between(0, d.Ports))
 		for port := range d.Ports + 1 {

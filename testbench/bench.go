@@ -24,6 +24,8 @@ type Config struct {
 	Clock string
 	// Period is the period of the main clock; 0 means 10.
 	Period uint64
+	// PeriodTime is Period as a time, such as "8ns", for a design with Timing, which counts time in its own unit (verilator.Library.Ticks).
+	PeriodTime string
 	// Shuffle draws the order of coroutines that are due at the same edge from the seed; otherwise it is the order of
 	// their creation.
 	Shuffle bool

@@ -17,6 +17,7 @@ type Instance struct {
 	main  *Clock
 
 	recorded     bool
+	traced       string // the file of a wave that is being written
 	transactions []*Transactions
 }
 
@@ -41,17 +42,28 @@ func (i *Instance) open(ctx context.Context, d verilator.Design) error {
 	d.Coverage = d.Coverage || b.config.coverage != ""
 	d.Checkpoint = d.Checkpoint && b.config.coverage == ""
 	recorded := b.config.record(&d)
+	traced := d.Timing && b.config.Wave == WaveAlways && d.Trace && !wavesOff()
 	lib, err := verilator.Build(ctx, d)
 	if err != nil {
 		return err
 	}
-	i.model, err = lib.New(verilator.Config{Name: i.name, Seed: i.seed("model"), Record: recorded, Waves: b.config.scopes(recorded), Output: b.config.Log,
+	i.model, err = lib.New(verilator.Config{Name: i.name, Seed: i.seed("model"), Record: recorded, Waves: b.config.scopes(traced || recorded > 0), Output: b.config.Log,
 		PlusArgs: b.config.PlusArgs})
 	if err != nil {
 		return err
 	}
 	i.recorded = recorded > 0
 	b.instances = append(b.instances, i)
+	if traced {
+		if err := i.traceFromStart(); err != nil {
+			return err
+		}
+	}
+	if b.config.PeriodTime != "" {
+		if b.config.Period, err = lib.Ticks(b.config.PeriodTime); err != nil {
+			return err
+		}
+	}
 	clock := b.config.Clock
 	if clock == "" && hasInput(lib, "clk") {
 		clock = "clk"

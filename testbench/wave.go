@@ -28,13 +28,17 @@ func (c *Config) record(d *verilator.Design) uint64 {
 	if c.Wave == WaveNever || d.Coverage || wavesOff() {
 		return 0
 	}
+	if d.Timing { // which excludes checkpoints: its wave is written from the start, or not at all
+		d.Trace = d.Trace || c.Wave == WaveAlways
+		return 0
+	}
 	d.Trace, d.Checkpoint = true, true
 	return c.WaveCycles
 }
 
 // scopes are what waves show, for a model that may leave one.
-func (c *Config) scopes(recorded uint64) []string {
-	if recorded == 0 {
+func (c *Config) scopes(traceable bool) []string {
+	if !traceable {
 		return nil
 	}
 	return c.WaveScopes
@@ -56,29 +60,47 @@ func (b *Bench) DumpWaves() ([]string, error) {
 	if wavesOff() {
 		return nil, nil
 	}
-	dir, err := filepath.Abs(cmp.Or(b.config.WaveDir, os.Getenv("LMMC_WAVES"), filepath.Join(os.TempDir(), "lmmc-waves")))
-	if err == nil {
-		err = os.MkdirAll(dir, 0o777)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("testbench: wave: %w", err)
-	}
 	b.waves = nil
 	for _, i := range b.instances {
-		if !i.recorded {
+		path, err := i.traced, error(nil)
+		switch {
+		case i.recorded:
+			if path, err = i.wavePath(); err == nil {
+				_, err = i.model.DumpWave(path, i.laneTexts()...)
+			}
+		case path != "":
+			i.traced, err = "", i.model.StopTrace()
+		default:
 			continue
 		}
-		name := fmt.Sprintf("%s-%d", fileName(b.config.Name), b.config.Seed)
-		if i.name != "" {
-			name += "-" + fileName(i.name)
-		}
-		path := filepath.Join(dir, name+".fst")
-		if _, err := i.model.DumpWave(path, i.laneTexts()...); err != nil {
+		if err != nil {
 			return b.waves, fmt.Errorf("testbench: wave: %w", err)
 		}
 		b.waves = append(b.waves, path)
 	}
 	return b.waves, nil
+}
+
+// wavePath is the file of an instance's wave, in a folder that it makes.
+func (i *Instance) wavePath() (string, error) {
+	c := i.bench.config
+	dir, err := filepath.Abs(cmp.Or(c.WaveDir, os.Getenv("LMMC_WAVES"), filepath.Join(os.TempDir(), "lmmc-waves")))
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s-%d", fileName(c.Name), c.Seed)
+	if i.name != "" {
+		name += "-" + fileName(i.name)
+	}
+	return filepath.Join(dir, name+".fst"), os.MkdirAll(dir, 0o777)
+}
+
+// traceFromStart begins the wave of a design that cannot be recorded.
+func (i *Instance) traceFromStart() (err error) {
+	if i.traced, err = i.wavePath(); err == nil {
+		err = i.model.Trace(i.traced)
+	}
+	return err
 }
 
 // Waves returns the files that waves were written to last.

@@ -49,11 +49,12 @@ func buildLibrary(ctx context.Context, d Design) *Library {
 
 // built is kept beside a compiled design.
 type built struct {
-	Ports    []Port // those of the top module, signals inside, and the parts of forceable ones, which have no names
-	Tops     int
-	Root     string // the path of the design among Verilator's scopes: Top, or with a wrapper around it the instance
-	Scopes   []Scope
-	Warnings []Diagnostic
+	Ports     []Port // those of the top module, signals inside, and the parts of forceable ones, which have no names
+	Tops      int
+	Root      string // the path of the design among Verilator's scopes: Top, or with a wrapper around it the instance
+	Scopes    []Scope
+	Warnings  []Diagnostic
+	Precision int // of Design.Timing
 }
 
 func (s *support) build(ctx context.Context, d *Design, key string) (object string) {
@@ -114,7 +115,7 @@ func toolError(ctx context.Context, top, out string, err error) error {
 // parameters that a design is given as it has them.
 func (s *support) objectName(d *Design, dir string, warnings []Diagnostic) string {
 	h := sha256.New()
-	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, d.Public, "/", d.Forceable, warnings)
+	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, d.Timing, d.Public, "/", d.Forceable, warnings)
 	for _, pattern := range []string{"*.h", "*.cpp"} {
 		for _, file := range try.Get(filepath.Glob(filepath.Join(dir, pattern))) {
 			fmt.Fprintf(h, "%s\n%s", filepath.Base(file), try.Get(os.ReadFile(file)))
@@ -161,11 +162,12 @@ func (s *support) compileModel(ctx context.Context, bare, d *Design, dir, root s
 		if i == 0 {
 			objects = s.objects(ctx, d)
 		} else {
-			common = s.header(ctx)
+			common = s.header(ctx, d)
 		}
 	})
-	units := s.units(d, dir, b.Ports)
-	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, s.flags()...)
+	units, precision := s.units(d, dir, b.Ports)
+	b.Precision = precision
+	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, append(s.flags(), d.standard()...)...)
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
 	}
@@ -207,8 +209,8 @@ func (s *support) ports(ctx context.Context, d *Design, dir, root string) []Port
 
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large
 // design, spread evenly over the processors. Code in files __Slow runs once for a model, so that optimizing it, which took two fifths of the
-// time that g++ needs for a large netlist, is not worth it.
-func (s *support) units(d *Design, dir string, ports []Port) []string {
+// time that g++ needs for a large netlist, is not worth it. Precision is that of a design with delays.
+func (s *support) units(d *Design, dir string, ports []Port) (names []string, precision int) {
 	generated := try.Get(filepath.Glob(filepath.Join(dir, "Vmodel*.cpp")))
 	code := map[string]string{}
 	total := 0
@@ -244,10 +246,10 @@ func (s *support) units(d *Design, dir string, ports []Port) []string {
 		texts[least] += include
 	}
 	texts[0] += shim(d, ports, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
-	names := make([]string, n)
+	names = make([]string, n)
 	for i, text := range texts {
 		names[i] = fmt.Sprintf("unit%d.cpp", i)
 		try.OK(os.WriteFile(filepath.Join(dir, names[i]), []byte(text), 0o666))
 	}
-	return names
+	return names, findPrecision(all.String())
 }

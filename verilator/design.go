@@ -43,6 +43,10 @@ type Design struct {
 	Coverage bool
 	// Checkpoint makes Model.Save, Model.Restore and Config.Record work.
 	Checkpoint bool
+	// Timing simulates delays, events and waits within the design: #5, @(posedge x) and wait in initial and always blocks, fork, and clocks that it makes itself. Time
+	// then counts the smallest precision among its `timescale directives: see Library.Ticks and Model.RunToFinish. It excludes Checkpoint, and every edge is
+	// evaluated the longer way.
+	Timing bool
 	// Optimize is Quick unless set.
 	Optimize Optimize
 	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
@@ -55,7 +59,7 @@ type Design struct {
 	Public []string
 	// Forceable names signals that Model.Force may take, by the same patterns; they are public too. Each costs a choice at every use, and a copy at every evaluation.
 	Forceable []string
-	// Flags are further arguments for Verilator. Designs with delays need "--no-timing", which ignores them.
+	// Flags are further arguments for Verilator. "--no-timing" ignores delays.
 	Flags []string
 }
 
@@ -72,8 +76,12 @@ func (d *Design) check() error {
 		return fmt.Errorf("verilator: design %s has no Sources", d.Top)
 	case d.Coverage && d.Checkpoint:
 		return fmt.Errorf("verilator: design %s: Verilator offers Coverage or Checkpoint, not both", d.Top)
+	case d.Timing && d.Checkpoint:
+		return fmt.Errorf("verilator: design %s: Verilator offers Timing or Checkpoint, not both: a checkpoint cannot hold where code that waits goes on", d.Top)
 	case slices.Contains(d.Flags, "--timing"):
-		return fmt.Errorf("verilator: design %s: delays are not simulated (--timing): %s", d.Top, delaysRefused)
+		return fmt.Errorf("verilator: design %s: set Design.Timing instead of --timing in Design.Flags", d.Top)
+	case d.Timing && slices.Contains(d.Flags, "--no-timing"):
+		return fmt.Errorf("verilator: design %s: Design.Timing simulates delays and --no-timing in Design.Flags ignores them: choose one", d.Top)
 	}
 	for _, names := range []map[string]string{d.Params, d.Defines} {
 		for name := range names {
@@ -118,6 +126,9 @@ func (d *Design) buildArguments() []string {
 	}
 	if d.Optimize == Full {
 		args = append(args, "-O3")
+	}
+	if d.Timing {
+		args = append(args, "--timing")
 	}
 	if d.Trace {
 		args = append(args, "--trace-fst")

@@ -10,7 +10,7 @@ import (
 
 var diagnosticLine = regexp.MustCompile(`^%(Error|Warning)(?:-([A-Z0-9_]+))?: (?:(.+?):(\d+):(?:(\d+):)? )?(.*)$`)
 
-// recommendsTiming matches advice to use --timing, which Design.Flags may not hold.
+// recommendsTiming matches advice to use --timing, for which there is Design.Timing.
 var recommendsTiming = regexp.MustCompile(`^(?:Use --timing or --no-timing to specify how (.*) should be handled|(.*) require --timing)$`)
 
 // parseDiagnostics finds the messages in what Verilator printed; errors come first, otherwise the order is kept.
@@ -23,7 +23,7 @@ func parseDiagnostics(output string) []Diagnostic {
 		}
 		row, _ := strconv.Atoi(m[4])
 		column, _ := strconv.Atoi(m[5])
-		message := recommendsTiming.ReplaceAllString(m[6], "$1$2 are not simulated")
+		message := recommendsTiming.ReplaceAllString(m[6], "$1$2 need Design.Timing")
 		found = append(found, Diagnostic{m[1], m[2], m[3], row, column, message})
 	}
 	slices.SortStableFunc(found, func(a, b Diagnostic) int { return cmp.Compare(a.Severity, b.Severity) })

@@ -16,6 +16,9 @@
 // design sees the reaction at the next. Outputs that depend on inputs without a register between follow at the next
 // run, or at once with Model.Eval. Clocks that have an edge at the same time have it together, in one evaluation.
 //
+// Model.Clock counts time in units of the caller's choice. With Design.Timing the design has delays and waits of its own, and the unit is theirs: see Library.Ticks.
+// What it has scheduled happens between the edges, and Model.RunTo needs no clock. Model.RunToFinish runs a testbench in Verilog to its $finish.
+//
 // # Channels
 //
 // A Channel moves one item a clock between Go and the design through memory that both share: a ready/valid stream, or

@@ -29,7 +29,7 @@ var (
 // noTiming is what Verilator says of a delay that it is not told how to handle.
 const (
 	noTiming      = "NEEDTIMINGOPT"
-	delaysRefused = `Model.Clock moves time: keep delays out of the design, or set Design.Flags to "--no-timing", which ignores them`
+	delaysRefused = `set Design.Timing, which simulates delays and waits; or Design.Flags to "--no-timing", which ignores them and is faster`
 )
 
 const howToInstall = "apt-get install verilator g++ make zlib1g-dev"

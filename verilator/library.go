@@ -18,16 +18,17 @@ import (
 
 // Library is a compiled design. It stays loaded until the process ends.
 type Library struct {
-	design   Design
-	ports    []Port
-	byName   map[string]int
-	tops     int // how many of ports are those of the top module
-	scopes   []Scope
-	root     string // among Verilator's scopes
-	warnings []Diagnostic
-	files    []string
-	table    *C.lm_design
-	engine   *C.lm_engine
+	design    Design
+	ports     []Port
+	byName    map[string]int
+	tops      int // how many of ports are those of the top module
+	scopes    []Scope
+	root      string // among Verilator's scopes
+	warnings  []Diagnostic
+	precision int
+	files     []string
+	table     *C.lm_design
+	engine    *C.lm_engine
 }
 
 // Design returns what the library was built from.
@@ -103,7 +104,7 @@ func load(enginePath, dir string, d Design) *Library {
 	try.Wrap(err, "verilator: damaged cache")
 	var b built
 	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
-	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: cmp.Or(b.Root, d.Top), warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: cmp.Or(b.Root, d.Top), warnings: b.Warnings, precision: b.Precision,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	hidden := l.tops + len(l.Signals()) // parts of forceable signals stand at the end
 	for i := range l.ports {

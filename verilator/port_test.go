@@ -105,7 +105,7 @@ func TestDelaysAreRefused(t *testing.T) {
 endmodule
 `)
 	_, err := verilator.Build(context.Background(), d)
-	for _, want := range []string{"late.sv:2:", "late.sv:3:", "delays are not simulated", `Design.Flags to "--no-timing"`} {
+	for _, want := range []string{"late.sv:2:", "late.sv:3:", "delays need Design.Timing", `Design.Flags to "--no-timing"`} {
 		check.Fails(t, fmt.Sprintf("without %q", want), err, nil, want)
 	}
 	if err != nil && strings.Contains(err.Error(), "Use --timing") {

@@ -144,14 +144,20 @@ func (m *Model) Run(n uint64) error {
 	return m.clocks[0].Run(n)
 }
 
-// RunTo runs all edges up to a time, rising and falling ones, and ends just after the last of them. It returns early
-// only with an error.
-func (m *Model) RunTo(time uint64) error {
-	if m.c == nil || m.dead != nil || len(m.clocks) == 0 || len(m.peers) > 0 {
+// RunTo runs all edges up to a time, rising and falling ones, and ends just after the last of them; or with
+// Design.Timing, where no clock is needed, at that time. It returns early only with an error.
+func (m *Model) RunTo(time uint64) error { return m.runTo(time, m.lib.design.Timing) }
+
+func (m *Model) runTo(time uint64, wait bool) error {
+	if m.c == nil || m.dead != nil || len(m.peers) > 0 || len(m.clocks) == 0 && !m.lib.design.Timing {
 		return m.unclocked()
 	}
+	waits := C.int(0)
+	if wait {
+		waits = 1
+	}
 	for {
-		if reason, err := m.ended(int(C.lm_run_to(m.lib.engine, m.c, C.uint64_t(time)))); err != nil || reason != flushed {
+		if reason, err := m.ended(int(C.lm_run_to(m.lib.engine, m.c, C.uint64_t(time), waits))); err != nil || reason != flushed {
 			return full(reason, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/stafflink/lmmc/internal/try"
@@ -60,7 +61,7 @@ func openSupport(ctx context.Context) *support {
 	c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) {
 		try.OK(os.MkdirAll(dir, 0o777))
 		try.OK(os.CopyFS(dir, runtimeSources))
-		header := "#include \"verilated.h\"\n#include \"verilated_save.h\"\n"
+		header := "#include \"verilated.h\"\n#include \"verilated_save.h\"\n#include \"timing.h\"\n"
 		try.OK(os.WriteFile(filepath.Join(dir, "common.h"), []byte(header), 0o666))
 	})
 	return s
@@ -80,8 +81,8 @@ func (s *support) flags() []string {
 }
 
 // object compiles a source of Verilator's runtime or of ours.
-func (s *support) object(ctx context.Context, name, source string) string {
-	return s.part(ctx, name+".o", append(s.flags(), optimization, "-c", source)...)
+func (s *support) object(ctx context.Context, name, source string, more ...string) string {
+	return s.part(ctx, name+".o", append(append(s.flags(), more...), optimization, "-c", source)...)
 }
 
 // objects returns everything that a design links with.
@@ -103,17 +104,29 @@ func (s *support) objects(ctx context.Context, d *Design) []string {
 	names := slices.Collect(maps.Keys(sources))
 	paths := make([]string, len(names))
 	parallel(len(names), func(i int) { paths[i] = s.object(ctx, names[i], sources[names[i]]) })
+	if d.Timing {
+		paths = append(paths, s.object(ctx, "timing", "src/runtime/timing_impl.cpp", d.standard()...))
+	}
 	return paths
 }
 
 // header precompiles Verilator's headers, which otherwise are most of the work of compiling a small design.
-func (s *support) header(ctx context.Context) string {
-	header := s.cache.once(ctx, s.dir+"/header/common.h", func(path string) {
+func (s *support) header(ctx context.Context, d *Design) string {
+	dir := strings.Join(append([]string{"header"}, d.standard()...), "")
+	header := s.cache.once(ctx, filepath.Join(s.dir, dir, "common.h"), func(path string) {
 		data := try.Get(os.ReadFile(s.cache.path(s.dir + "/src/common.h")))
 		try.OK(os.WriteFile(path, data, 0o666))
 	})
-	s.part(ctx, "header/common.h.gch", append(s.flags(), optimization, "-x", "c++-header", "src/common.h")...)
+	s.part(ctx, filepath.Join(dir, "common.h.gch"), append(append(s.flags(), d.standard()...), optimization, "-x", "c++-header", "src/common.h")...)
 	return header
+}
+
+// standard is the C++ that coroutines need, which compile more slowly.
+func (d *Design) standard() []string {
+	if d.Timing {
+		return []string{"-std=gnu++20"}
+	}
+	return nil
 }
 
 // engine compiles the library that runs models.

@@ -58,14 +58,16 @@ func shim(d *Design, ports []Port, class, code string) string {
 		fmt.Fprintf(&b, "#define LM_MIRROR\nstatic inline void lm_mirror(Vmodel& top, lm_mirrors& mirrors) {\n%s}\n", &mirrors)
 	}
 	const body = "Vmodel___024root___eval(&(vlSymsp->TOP))"
-	if !d.Trace && strings.Contains(class, body) {
+	if d.Timing {
+		b.WriteString("#define LM_TIMING\n#define LM_EVAL(top) top.eval_step()\n")
+	} else if !d.Trace && strings.Contains(class, body) {
 		b.WriteString("#define LM_EVAL(top) Vmodel___024root___eval(&(top.vlSymsp->TOP))\n")
 	} else if strings.Contains(class, body) && strings.Contains(class, "vlSymsp->__Vm_activity = true;") {
 		b.WriteString("#define LM_EVAL(top) (top.vlSymsp->__Vm_activity = true, Vmodel___024root___eval(&(top.vlSymsp->TOP)))\n")
 	} else {
 		b.WriteString("#define LM_EVAL(top) top.eval_step()\n")
 	}
-	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage {
+	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage && !d.Timing {
 		fmt.Fprintf(&b, "#define LM_SILENT_CLOCK %d\n#define LM_LAST_LEVEL(top) top.vlSymsp->TOP.%s\n", i, level)
 		if inputLogic(code) {
 			b.WriteString("#define LM_INPUTS(root) root.__VicoTriggered" + inputTrigger(code) + "\n")

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 11
+#define LM_ABI 12
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1, LM_INSIDE = 2 };
@@ -69,6 +69,8 @@ typedef struct lm_design {
     int (*coverage)(void*, const char* path); /* null when built without */
     void (*trace_scope)(void*, int levels, const char* path); /* what a trace shows; null when built without */
     int (*settle)(void*); /* evaluates all combinational logic, because a signal inside has been set */
+    /* When the design goes on by itself, after a delay: UINT64_MAX for never. Null when built without --timing. */
+    uint64_t (*next_event)(void*);
 } lm_design;
 
 /* One datum in a ring. */
@@ -187,7 +189,9 @@ typedef struct lm_engine {
     int (*clock_add)(lm_model*, int port, uint64_t period, uint64_t phase);
     int (*eval)(lm_model*);
     int (*run)(lm_model*, int clock, uint64_t cycles, lm_condition*, int n_conditions);
-    int (*run_to)(lm_model*, uint64_t time); /* all edges up to this time, falling ones too */
+    /* Runs all edges up to this time, falling ones too, and all events of a design with delays. With wait it then is that time. */
+    int (*run_to)(lm_model*, uint64_t time, int wait);
+    uint64_t (*next_event)(const lm_model*); /* when there is the next of either; UINT64_MAX for never */
     lm_ring* (*channel_add)(lm_model*, const lm_channel*);
     int (*end_run)(lm_model*); /* why a model that ran in a network wants to stop */
 

@@ -29,7 +29,8 @@ static inline int lm_run(const lm_engine* e, lm_model* m, int clock, uint64_t cy
 static inline lm_ring* lm_channel_add(const lm_engine* e, lm_model* m, const lm_channel* c) {
     return e->channel_add(m, c);
 }
-static inline int lm_run_to(const lm_engine* e, lm_model* m, uint64_t time) { return e->run_to(m, time); }
+static inline uint64_t lm_next_event(const lm_engine* e, const lm_model* m) { return e->next_event(m); }
+static inline int lm_run_to(const lm_engine* e, lm_model* m, uint64_t time, int wait) { return e->run_to(m, time, wait); }
 static inline int lm_end_run(const lm_engine* e, lm_model* m) { return e->end_run(m); }
 
 static inline int lm_trace_open(const lm_engine* e, lm_model* m, const char* path) { return e->trace_open(m, path); }

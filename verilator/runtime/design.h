@@ -300,6 +300,13 @@ int settle(void* p) {
     });
 }
 
+#ifdef LM_TIMING
+uint64_t next_event(void* p) {
+    Vmodel& top = *self(p).top;
+    return top.eventsPending() ? top.nextTimeSlot() : UINT64_MAX;
+}
+#endif
+
 #ifdef LM_COVERAGE
 int coverage(void* p, const char* path) {
     return guarded(p, [&](Instance& m) { m.context.coveragep()->write(path); });
@@ -336,4 +343,9 @@ extern "C" __attribute__((visibility("default"))) const lm_design lm_design_tabl
     nullptr,
 #endif
     settle,
+#ifdef LM_TIMING
+    next_event,
+#else
+    nullptr,
+#endif
 };

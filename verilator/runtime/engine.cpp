@@ -36,7 +36,8 @@ int run(lm_model* m, int clock, uint64_t cycles, lm_condition* conditions, int n
     return self(m).run(clock, cycles, conditions, n);
 }
 
-int run_to(lm_model* m, uint64_t time) { return self(m).run_to(time); }
+int run_to(lm_model* m, uint64_t time, int wait) { return self(m).run_to(time, wait); }
+uint64_t next_event(const lm_model* m) { return static_cast<const Model*>(m)->next_edge; }
 
 lm_ring* channel_add(lm_model* m, const lm_channel* c) {
     Model& s = self(m);
@@ -178,7 +179,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
-    LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
+    LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, next_event, channel_add, end_run,
     trace_open,   trace_scope, trace_close, save,      restore,    coverage,     poke,         record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    link_save,    link_restore,
     network_new,  network_free, network_run,

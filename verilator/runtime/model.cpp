@@ -54,7 +54,7 @@ void Model::enter() {
 void Model::refresh() {
     cycles = counts;
     for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.watches.empty() && c.outs.empty() && c.ins.empty());
-    single = clocks.size() == 1 && !tracing;
+    single = clocks.size() == 1 && !tracing && !design.next_event;
     silent = single && clocks[0].port == design.silent_clock;
     plan_burst();
     step = plain() ? step_plain_entry : step_entry;
@@ -65,6 +65,7 @@ void Model::find_next() {
     next_edge = UINT64_MAX;
     for (const Clock& c : clocks)
         if (c.next < next_edge) next_edge = c.next;
+    if (design.next_event && !fresh) next_edge = std::min(next_edge, std::max(now, design.next_event(top)));
     prepared = false;
 }
 
@@ -129,7 +130,7 @@ uint32_t Model::edge() {
         rose ? rise() : fall();
         return rose;
     }
-    if (tracing) dump_trace();
+    if (tracing && next_edge > now) dump_trace();
     prepare();
     uint32_t rose = 0;
     now = next_edge;
@@ -150,6 +151,7 @@ uint32_t Model::edge() {
         c.drive(now);
         dirty = true;
     }
+    if (design.next_event) settle(); // delays begin where their inputs change
     find_next();
     return rose;
 }
@@ -162,9 +164,10 @@ void Model::dump_trace() {
 
 void Model::begin(lm_condition* conditions, int n) {
     dirty = true;
-    if (fresh) { // with all clocks low, or their first edge would not be one
+    if (fresh || design.next_event) { // with all clocks low, or their first edge would not be one; and delays begin now
         enter();
         settle();
+        find_next();
     }
     prepared = false;
     hit = -1;
@@ -229,7 +232,7 @@ int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
     return finish_run();
 }
 
-int Model::run_to(uint64_t until) {
+int Model::run_to(uint64_t until, bool wait) {
     enter();
     begin(nullptr, 0);
     while (next_edge <= until && !host.stop) {
@@ -237,6 +240,7 @@ int Model::run_to(uint64_t until) {
             if (!c.level && c.next == next_edge && blocked(c)) host.stop = LM_FULL;
         if (!host.stop) edge();
     }
+    if (wait && !host.stop) now = *time = std::max(now, until);
     return finish_run();
 }
 

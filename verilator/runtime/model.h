@@ -46,7 +46,7 @@ public:
     uint64_t now = 0;
     std::unique_ptr<Recorder> recorder;
     bool tracing = false;
-    uint64_t next_edge = UINT64_MAX;
+    uint64_t next_edge = UINT64_MAX; // or event of a design with delays
 
     Model(const lm_design&, const char* name, uint64_t seed, int argc, const char** argv);
     ~Model();
@@ -84,7 +84,7 @@ public:
                uint64_t* from, uint64_t* to, uint64_t* differs_at);
 
     int run(int clock, uint64_t cycles, lm_condition*, int n);
-    int run_to(uint64_t time);
+    int run_to(uint64_t time, bool wait);
     int step_plain();
     int finish_run(); // reports why the run ended and clears it
     int test(lm_condition*, int n) const;
@@ -100,7 +100,7 @@ private:
     bool dirty = true;
     bool fresh = true; // never evaluated: initial blocks have not run
     bool prepared = false;
-    bool single = false; // one clock, and nobody traces
+    bool single = false; // one clock, no delays, and nobody traces
     bool silent = false; // and its falling edge does nothing
     lm_burst burst{};
     std::vector<lm_lane> lanes; // empty when bursts are not for this model

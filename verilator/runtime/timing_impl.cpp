@@ -1,0 +1,3 @@
+// The functions of it.
+#define LM_TIMING_IMPL
+#include "timing.h"

@@ -19,11 +19,13 @@ MUTATE ?=
 # The modules whose planted bugs make mutate tries; by default all, or none with MUTATE.
 PLANTED ?=
 TEST  ?=
+# The releases of Debian whose Verilators make verilators takes.
+RELEASES ?= trixie sid
 # What make bitstream builds, and make gates verifies: BOARD or BOARD/CONFIG; and the cases that make gates runs, a regular expression.
 BOARD ?= hx8k
 GATES ?=
 
-.PHONY: help sim bench soak prove mutate coverage report bitstream gates test lint deps lmmc clean
+.PHONY: help sim bench soak prove mutate coverage report bitstream gates test verilators lint deps lmmc clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +77,14 @@ gates: lmmc ## run the conformance suite on a board's netlist and on its bitstre
 test: export LMMC_WAVES ?= off
 test: lint ## every test; a summary at the end
 	@go test $(TAGS) -ldflags=-w -vet=off -json -timeout 40m $(TEST) ./... | go run ./internal/testsum
+
+verilators: ## the kit's tests with Verilators of later releases of Debian; make verilators RELEASES=sid TEST="-run Delays" takes fewer
+	@scripts/deps test
+	@for release in $(RELEASES); do \
+		folder=$$(scripts/verilator $$release); \
+		LMMC_VERILATOR=$$folder go test ./verilator -run OtherVerilator; \
+		PATH=$$folder:$$PATH LMMC_WAVES=off go test -timeout 40m $(TEST) ./verilator ./testbench ./testbench/bus/...; \
+	done
 
 lint: ## gofmt, go vet, staticcheck
 	@scripts/deps test

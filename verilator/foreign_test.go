@@ -28,7 +28,7 @@ var program = []uint64{0x00500093, 0x00108133, 0xffdff06f}
 func TestForeignPicoRV32(t *testing.T) {
 	d := verilator.Design{Top: "picorv32", Sources: foreign.Files(t, "picorv32", "picorv32.v"),
 		Public: []string{"cpuregs", "reg_pc", "decoded_*", "cpu_state"}, Forceable: []string{"alu_out"}}
-	m := start(t, build(t, d), verilator.Config{Seed: 3})
+	m := start(t, buildForceable(t, d), verilator.Config{Seed: 3})
 	must(m.Clock("clk", 10, 0))
 	check.Fatal(t, m.Run(5))
 	check.Fatal(t, m.Poke("resetn", 1))

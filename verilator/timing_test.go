@@ -85,13 +85,15 @@ func TestDelays(t *testing.T) {
 	t.Run("without a clock", func(t *testing.T) {
 		m := start(t, lib, verilator.Config{})
 		at(t, m, 5)
+		poke(t, m, "a", 4) // Verilator 5.048 leaves b as it is until a first changes
+		at(t, m, 35, "b", 4)
 		poke(t, m, "a", 7)
-		at(t, m, 34, "b", 0)
-		at(t, m, 35, "b", 7)
+		at(t, m, 64, "b", 4)
+		at(t, m, 65, "b", 7)
 		poke(t, m, "at", 9)
 		poke(t, m, "strobe", 1)
-		at(t, m, 109, "done", 0)
-		at(t, m, 110, "done", 1, "read", 109)
+		at(t, m, 139, "done", 0)
+		at(t, m, 140, "done", 1, "read", 109)
 		at(t, m, 10_000)
 	})
 

@@ -122,7 +122,7 @@ func addCoverage(sum map[Point]uint64, r io.Reader) error {
 			case "page":
 				p.Kind, _, _ = strings.Cut(strings.TrimPrefix(value, "v_"), "/")
 			case "o":
-				p.What = value
+				p.What = strings.TrimSuffix(strings.TrimSuffix(value, ":0->1"), ":1->0") // which later versions count apart
 			case "S":
 				p.Lines = value
 			case "h":

@@ -39,7 +39,7 @@ func (d *Design) wrapped(dir string) *Design {
 	w := *d
 	w.Top, w.Params = padsTop, nil
 	w.Sources = append(slices.Clone(d.Sources), filepath.Join(dir, padsFile), filepath.Join(dir, "pads.vlt"))
-	w.Flags = append(slices.Clone(d.Flags), "-fno-gate") // which passes over the enables
+	w.Flags = append(slices.Clone(d.Flags), "-fno-gate", "-fno-dfg") // which pass over the enables
 	return &w
 }
 

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 )
 
@@ -77,7 +79,7 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 		args = append(args, filepath.Join(dir, publicFile))
 	}
 	out, err := command(ctx, root, s.tools.verilator, args...)
-	try.OK(toolError(ctx, d.Top, out, err))
+	try.OK(d.toolError(ctx, out, err))
 	bare := d
 	if w := d.wrapped(dir); w != nil {
 		args = append([]string{"--Mdir", dir}, w.buildArguments()...)
@@ -86,7 +88,7 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 		}
 		d = w
 		out, err = command(ctx, root, s.tools.verilator, args...)
-		try.OK(toolError(ctx, d.Top, out, err))
+		try.OK(d.toolError(ctx, out, err))
 	}
 	files := s.filesRead(d, dir)
 	warnings := parseDiagnostics(out)
@@ -101,14 +103,41 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 }
 
 // toolError is what Build and Lint return for an error of a run of Verilator; nil for none.
-func toolError(ctx context.Context, top, out string, err error) error {
+func (d *Design) toolError(ctx context.Context, out string, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if strings.TrimSpace(out) == "" {
 		out = err.Error()
 	}
-	return &CompileError{Top: top, Tool: "verilator", Diagnostics: parseDiagnostics(out), Output: out}
+	failed := &CompileError{Top: d.Top, Tool: "verilator", Diagnostics: parseDiagnostics(out), Output: out}
+	for i := range failed.Diagnostics {
+		failed.Diagnostics[i].Message += d.nearestTo(failed.Diagnostics[i].Message)
+	}
+	return failed
+}
+
+var moduleName = regexp.MustCompile(`(?m)^\s*module\s+(\w+)`)
+
+// nearestTo suggests a module or a file for one that Verilator has not found.
+func (d *Design) nearestTo(message string) string {
+	var names []string
+	if _, file, is := strings.Cut(message, "Cannot find file containing module: "); is && slices.Contains(d.Sources, file) {
+		for _, name := range d.verilogNames(filepath.Dir(file)) {
+			names = append(names, filepath.Join(filepath.Dir(file), filepath.Base(name)))
+		}
+		return nearest.Hint(file, names)
+	}
+	if !strings.HasSuffix(message, "was not found in design.") {
+		return ""
+	}
+	for _, source := range d.Sources {
+		text, _ := d.read(source) // Verilator says what is wrong with files
+		for _, m := range moduleName.FindAllSubmatch(text, -1) {
+			names = append(names, string(m[1]))
+		}
+	}
+	return nearest.Hint(d.Top, names)
 }
 
 // objectName names what is compiled by what Verilator generated in dir: many changes of a module, of comments say, leave that as it is, and so do

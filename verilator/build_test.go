@@ -118,6 +118,17 @@ func TestBuildFromFS(t *testing.T) {
 	check.Contains(t, "error", err.Error(), "rtl/inc.v:2:")
 }
 
+// A module or file that Verilator does not find has the nearest name beside it.
+func TestNotFound(t *testing.T) {
+	for want, d := range map[string]verilator.Design{
+		"'ehco' was not found in design. (did you mean echo?)":         {Top: "ehco", Sources: []string{"testdata/echo.v"}},
+		"testdata/ehco.v (did you mean testdata/echo.v?)":              {Top: "echo", Sources: []string{"testdata/ehco.v"}},
+		`Design.Public "u_first.*" matches nothing; the design has no`: {Top: "echo", Sources: []string{"testdata/echo.v"}, Public: []string{"u_first.*"}},
+	} {
+		check.Fails(t, want, check.Err(verilator.Build(t.Context(), d)), nil, want)
+	}
+}
+
 func TestConcurrentBuildsCompileOnce(t *testing.T) {
 	shareRuntime(t)
 	dir := t.TempDir()

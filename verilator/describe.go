@@ -34,7 +34,7 @@ func Describe(ctx context.Context, d Design) (i *Interface, err error) {
 			try.OK(d.extract(root))
 		}
 		out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
-		try.OK(toolError(ctx, d.Top, out, err))
+		try.OK(d.toolError(ctx, out, err))
 		i = &Interface{Ports: s.ports(ctx, &d, dir, root)}
 		i.take(topOf(s.elaborate(ctx, &d, dir, root), d.Top).items)
 	})

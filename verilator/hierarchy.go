@@ -60,7 +60,7 @@ func (s *support) elaborate(ctx context.Context, d *Design, dir, root string) []
 	args := slices.Concat(format, []string{file, "--Mdir", dir, "-O0", "-fno-dfg"}, d.buildArguments()[1:]) // or wires are gone already
 	args = slices.DeleteFunc(args, func(a string) bool { return a == "--savable" })                         // not with --timing, which --json-only implies
 	out, err := command(ctx, root, s.tools.verilator, args...)
-	try.OK(toolError(ctx, d.Top, out, err))
+	try.OK(d.toolError(ctx, out, err))
 	nodes, err := parse(try.Get(os.ReadFile(file)))
 	try.Wrap(err, "verilator: the tree of %s cannot be read", d.Top)
 	return nodes

@@ -140,7 +140,7 @@ func (m *Model) Force(name string, v uint64) error {
 		return err
 	}
 	if f.width < 64 && v>>f.width != 0 {
-		return fmt.Errorf("%w: %#x does not fit %s", ErrPort, v, name)
+		return fmt.Errorf("%w: %#x does not fit the %d bits of %s", ErrPort, v, f.width, name)
 	}
 	if err := m.setBits(f.part(2), v); err != nil {
 		return err
@@ -180,6 +180,8 @@ func (m *Model) forceable(name string) (field, error) {
 		err = fmt.Errorf("%w: %s cannot be forced: an input has the value that the bench sets, so set it", ErrPort, f.Port)
 	case f.Direction == Out:
 		err = fmt.Errorf("%w: %s cannot be forced: force the signal inside that drives it", ErrPort, f.Port)
+	case f.Elems > 1:
+		err = fmt.Errorf("%w: %s cannot be forced: only vectors can; set its words", ErrPort, f.Port)
 	case !f.Forceable:
 		err = fmt.Errorf("%w: %s cannot be forced: name it in Design.Forceable", ErrNotBuilt, f.Port)
 	}

@@ -19,7 +19,7 @@ func Lint(ctx context.Context, d Design) (found []Diagnostic, err error) {
 			try.OK(d.extract(root))
 		}
 		out, err := command(ctx, root, tools.verilator, append([]string{"--lint-only", "-Wall", "-Wno-fatal"}, d.arguments()...)...)
-		try.OK(toolError(ctx, d.Top, out, err))
+		try.OK(d.toolError(ctx, out, err))
 		found = parseDiagnostics(out)
 	})
 	return found, err

@@ -192,7 +192,7 @@ func (m *Model) Poke(port string, v uint64) error {
 		return err
 	}
 	if f.width < 64 && v>>f.width != 0 {
-		return fmt.Errorf("%w: %#x does not fit %s", ErrPort, v, port)
+		return fmt.Errorf("%w: %#x does not fit the %d bits of %s", ErrPort, v, f.width, port)
 	}
 	return m.poke(f, v)
 }

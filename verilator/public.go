@@ -122,6 +122,9 @@ func hint(pattern string, paths []string, all []Scope) string {
 	case is:
 		return fmt.Sprintf("; %s has %s", scopeName(s), list(s.Names))
 	}
+	if len(places) == 1 {
+		return "; the design has no instances"
+	}
 	return "; scopes are " + list(places[1:])
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/cmd/lmmc/project"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -50,7 +51,10 @@ func newFrom(ctx *cli.Context) error {
 	}
 	d.Params, d.Defines = pairs("param", true), pairs("define", false)
 	for _, file := range d.Sources {
-		if _, err := os.Stat(file); err != nil {
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			near, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "*.*v"))
+			return usagef("%s: no such file%s", file, nearest.Hint(filepath.Clean(file), near))
+		} else if err != nil {
 			return usagef("%v", err)
 		}
 	}
@@ -70,6 +74,9 @@ func newFrom(ctx *cli.Context) error {
 		return err
 	}
 	if ctx.Bool("check") {
+		if err != nil {
+			return fmt.Errorf("%s is missing: %s writes it", out, fromCommand(ctx))
+		}
 		if !bytes.Equal(old, text) {
 			return fmt.Errorf("%s is stale against %s: run go generate", out, ctx.String("from"))
 		}

@@ -2,6 +2,7 @@ package preload
 
 import (
 	"cmp"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -37,9 +38,10 @@ type datagrams struct {
 
 // packet is a datagram that is to go to the program: from a node, or, of the system's stack, from another address.
 type packet struct {
-	node socket.Addr
-	from netip.AddrPort
-	data []byte
+	node    socket.Addr
+	from    netip.AddrPort
+	data    []byte
+	refused bool // none: nobody has the port
 }
 
 // Limits on what a program's socket has.
@@ -51,7 +53,7 @@ const (
 
 // port is one of the node's, which several sockets may share that say SO_REUSEADDR or SO_REUSEPORT.
 type port struct {
-	conn    net.PacketConn
+	conn    *socket.PacketConn
 	sockets []*datagrams // under the lock of the daemon
 	shared  bool
 }
@@ -126,7 +128,10 @@ func (d *Daemon) takePort(s *datagrams) error {
 		if err != nil {
 			return err
 		}
-		p = &port{conn: conn, shared: shared}
+		p = &port{conn: conn.(*socket.PacketConn), shared: shared}
+		if err := p.conn.TellRefused(); err != nil {
+			return err
+		}
 		d.ports[number] = p
 		d.work.Go(func() { d.fromCluster(p) })
 	case !p.shared || !shared:
@@ -234,7 +239,12 @@ func (s *datagrams) deliver() {
 			return
 		}
 		s.waiting.Add(-int64(len(p.data)))
-		if o, err := s.outlet(s.origin(p)); err == nil {
+		o, err := s.outlet(s.origin(p))
+		switch {
+		case err != nil:
+		case p.refused:
+			s.refuse(o)
+		default:
 			s.send(o, p.data)
 		}
 	}
@@ -257,12 +267,13 @@ func (s *datagrams) origin(p packet) netip.AddrPort {
 func (d *Daemon) fromCluster(p *port) {
 	for b := make([]byte, socket.MaxPacket); ; {
 		n, addr, err := p.conn.ReadFrom(b)
-		if err != nil {
+		refused := errors.Is(err, unix.ECONNREFUSED)
+		if err != nil && !refused {
 			return
 		}
 		from := addr.(socket.Addr)
 		if s := d.receiver(p, from); s != nil {
-			s.put(packet{node: from, data: slices.Clone(b[:n])})
+			s.put(packet{node: from, data: slices.Clone(b[:n]), refused: refused})
 		}
 	}
 }

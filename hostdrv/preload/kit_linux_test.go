@@ -28,6 +28,7 @@ import (
 type network struct {
 	*live.Network
 	library string
+	rung    string // of its nodes
 	dir     string // for what the test needs
 	nodes   []*hostdrv.Node
 	paths   []string // of the daemons' sockets
@@ -64,7 +65,7 @@ func TestMain(m *testing.M) {
 func begin(t *testing.T, rung string) *network {
 	t.Helper()
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: rung}))(t)
-	n := &network{dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
+	n := &network{rung: rung, dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
 	t.Cleanup(func() { check.Error(t, os.RemoveAll(n.dir)) })
 	n.Network = check.Must(live.Open(t.Context(), c, live.Options{Seed: 1, Dir: n.dir}))(t)
 	t.Cleanup(func() { check.Error(t, n.Close()) })

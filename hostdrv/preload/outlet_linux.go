@@ -164,6 +164,16 @@ func (s *datagrams) send(o *outlet, b []byte) {
 	})
 }
 
+// refuse has a program that hears of the outlet's peer only get an error, which the library takes for ECONNREFUSED: so the kernel has it when the outlet leaves it.
+func (s *datagrams) refuse(o *outlet) {
+	_ = o.raw.Control(func(fd uintptr) {
+		none := [2]byte{} // AF_UNSPEC
+		if _, _, errno := unix.Syscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&none)), unsafe.Sizeof(none)); errno == 0 {
+			_ = unix.Connect(int(fd), s.name.name()) // or it is with the next datagram
+		}
+	})
+}
+
 // addressOf reads a sockaddr_in or sockaddr_in6.
 func addressOf(b []byte) (a netip.AddrPort, is bool) {
 	switch {

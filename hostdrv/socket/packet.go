@@ -48,7 +48,7 @@ func (s *Stack) newPacket(port uint16, peer Addr) (*PacketConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.local = Addr{s.number, p.socket.Port}
+	p.local, p.socket.Tell = Addr{s.number, p.socket.Port}, peer != Addr{}
 	p.socket.Readable = func() { signal(p.read.ready) }
 	p.socket.Writable = func() { signal(p.write.ready) }
 	return p, nil
@@ -60,15 +60,23 @@ func (p *PacketConn) ReadFrom(b []byte) (n int, addr net.Addr, err error) {
 	err = p.stack.do(&p.read, &p.closed, func() error {
 		for {
 			k, packet, err := p.socket.Read(b)
-			if n, from = k, (Addr{packet.Node, packet.Port}); err != nil || p.peer == (Addr{}) || from == p.peer {
+			if n, from = k, (Addr{packet.Node, packet.Port}); err != nil && err != syscall.ECONNREFUSED || p.peer == (Addr{}) || from == p.peer {
 				return err
 			}
 		}
 	})
-	if err != nil {
+	switch {
+	case err == syscall.ECONNREFUSED:
+		return 0, from, opError("read", "recvfrom", p.local, from, err)
+	case err != nil:
 		return 0, nil, opError("read", "recvfrom", p.local, nil, err)
 	}
 	return n, from, nil
+}
+
+// TellRefused has ReadFrom fail with ECONNREFUSED, and with the address, when nobody has a port that was written to. Those of Dial do so for their peer.
+func (p *PacketConn) TellRefused() error {
+	return p.control("set", func() { p.socket.Tell = true })
 }
 
 // WriteTo sends a datagram to a port, an Addr.

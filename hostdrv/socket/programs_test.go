@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -175,6 +176,9 @@ func TestDatagrams(t *testing.T) {
 		t.Error("a datagram that is too long went")
 	}
 	check.Must(other.WriteTo([]byte("nobody"), socket.Addr{Node: 2, Port: 54}))(t)
+	alone := check.Must(n.stacks[0].Dial("udp", "2:54"))(t)
+	check.Must(alone.Write([]byte("nobody")))(t)
+	fails(t, "nobody has the port", check.Err(alone.Read(b)), syscall.ECONNREFUSED)
 	for range 40 {
 		check.Must(client.Write(b))(t)
 	}
@@ -185,6 +189,6 @@ func TestDatagrams(t *testing.T) {
 		k, _, err = server.ReadFrom(b)
 		check.Fatal(t, err)
 	}
-	check.Equal(t, "came or dropped", came+int(n.stacks[1].Counts().Dropped), 1+41)
+	check.Equal(t, "came or dropped", came+int(n.stacks[1].Counts().Dropped), 2+41)
 	check.Fails(t, "closed", check.Err(client.Read(b)), net.ErrClosed)
 }

@@ -6,6 +6,7 @@ import "syscall"
 const (
 	mostWaiting = 256 << 10 // bytes that wait to be read at a port
 	mostUnsent  = 64        // datagrams that wait to be sent to a peer
+	mostNobody  = 16        // times that a port hears of ports that nobody has, until Read says so
 )
 
 // MaxPacket is how many bytes a datagram has at most: as many as of UDP over IPv4.
@@ -22,10 +23,12 @@ type Socket struct {
 	Port     uint16
 	Readable func() // Read may have something; nil: nobody waits
 	Writable func() // the same of Write
+	Tell     bool   // Read fails with ECONNREFUSED, and from whom, when nobody has a port that was written to
 
 	mux     *Mux
 	waiting []received
 	size    int // bytes that wait
+	nobody  []Packet
 }
 
 // received is a datagram, and the buffer of its message.
@@ -76,6 +79,10 @@ func (p *ports) writable() {
 
 // Read copies the oldest datagram, or what b has room for of it, and drops it; EAGAIN says that there is none.
 func (s *Socket) Read(b []byte) (n int, from Packet, err error) {
+	if len(s.nobody) > 0 {
+		from, s.nobody = s.nobody[0], s.nobody[1:]
+		return 0, from, syscall.ECONNREFUSED
+	}
 	if len(s.waiting) == 0 {
 		return 0, from, syscall.EAGAIN
 	}
@@ -104,6 +111,15 @@ func (s *Socket) Close() {
 
 // datagram takes a datagram that has come, or a part of one, and reports whether it keeps buf. Parts come one behind the other, as all messages of a peer do.
 func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
+	if g.Nobody {
+		if s := p.mux.ports.sockets[g.Port]; s != nil && s.Tell && len(s.nobody) < mostNobody {
+			s.nobody = append(s.nobody, Packet{Node: p.node, Port: uint16(g.Stream)})
+			if s.Readable != nil {
+				s.Readable()
+			}
+		}
+		return false
+	}
 	if !g.More && len(p.parts) == 0 {
 		return p.mux.deliver(p.node, g, buf)
 	}
@@ -121,6 +137,11 @@ func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
 // deliver has a datagram wait for who has its port, and reports whether it keeps buf.
 func (m *Mux) deliver(node uint16, g *Segment, buf []byte) (kept bool) {
 	s := m.ports.sockets[g.Port]
+	if p := m.peer(node); s == nil && len(p.datagrams) < mostUnsent {
+		answer := Segment{Kind: Datagram, Nobody: true, Port: uint16(g.Stream), Stream: uint32(g.Port)}
+		p.datagrams = append(p.datagrams, answer.Append(m.pool.get(0)))
+		p.speak()
+	}
 	if s == nil || s.size+len(g.Data) > mostWaiting || len(s.waiting) >= mostWaiting/64 {
 		m.stats.Dropped++
 		return false

@@ -34,6 +34,7 @@ type Segment struct {
 	Kind   Kind
 	Fin    bool   // of Data: there is nothing behind it
 	More   bool   // of Datagram: the next one that the sender sends goes on with it
+	Nobody bool   // of Datagram, which has no data: nobody has the port Stream, to which Port has sent
 	Port   uint16 // of Syn and Datagram: that of the receiver
 	Life   uint32 // of the receiver, as far as the sender knows it; 0: it does not
 	Stream uint32 // number of the stream, and Ours if the receiver has opened it; of a Datagram the sender's port
@@ -48,8 +49,9 @@ const Ours = 1 << 31
 const HeaderBytes = 1 + 1 + 2 + 4 + 4 + 8
 
 const (
-	flagFin  = 1
-	flagMore = 2
+	flagFin    = 1
+	flagMore   = 2
+	flagNobody = 4
 )
 
 // put writes the header of a segment into the HeaderBytes before its data.
@@ -60,6 +62,9 @@ func (s *Segment) put(b []byte) {
 	}
 	if s.More {
 		b[1] |= flagMore
+	}
+	if s.Nobody {
+		b[1] |= flagNobody
 	}
 	binary.LittleEndian.PutUint16(b[2:], s.Port)
 	binary.LittleEndian.PutUint32(b[4:], s.Life)
@@ -81,9 +86,9 @@ func Decode(b []byte) (s Segment, err error) {
 	if len(b) < HeaderBytes {
 		return s, fmt.Errorf("%w: %d bytes, want %d at least", errSegment, len(b), HeaderBytes)
 	}
-	s = Segment{Kind(b[0]), b[1]&flagFin != 0, b[1]&flagMore != 0, binary.LittleEndian.Uint16(b[2:]), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint64(b[12:]), b[HeaderBytes:]}
+	s = Segment{Kind(b[0]), b[1]&flagFin != 0, b[1]&flagMore != 0, b[1]&flagNobody != 0, binary.LittleEndian.Uint16(b[2:]), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint64(b[12:]), b[HeaderBytes:]}
 	switch {
-	case s.Kind == 0 || s.Kind >= kinds || b[1]&^(flagFin|flagMore) != 0 || s.Fin && s.Kind != Data || s.More && s.Kind != Datagram:
+	case s.Kind == 0 || s.Kind >= kinds || b[1]&^(flagFin|flagMore|flagNobody) != 0 || s.Fin && s.Kind != Data || (s.More || s.Nobody) && s.Kind != Datagram || s.Nobody && (s.More || len(s.Data) > 0):
 		return s, fmt.Errorf("%w: %v, flags %#x", errSegment, s.Kind, b[1])
 	case s.Kind == Syn && (len(s.Data) != 2 || s.Stream&Ours != 0) || s.Kind == Datagram && s.Stream > 0xFFFF,
 		s.Kind != Syn && s.Kind != Data && s.Kind != Datagram && len(s.Data) > 0:

@@ -76,6 +76,8 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *size) {
 			known = own.domain;
 		else if (name == SO_PROTOCOL)
 			known = own.kind == LMMC_DATAGRAMS ? IPPROTO_UDP : IPPROTO_TCP;
+		else if (own.kind == LMMC_DATAGRAMS)
+			known = ECONNREFUSED;
 		else if (lmmc_peer_name(fd, &peer) && peer.kind == LMMC_FAILED)
 			known = peer.value;
 		memcpy(value, &known, sizeof known);

@@ -245,6 +245,30 @@ static void shared(void) { // as iperf3 has a port: each client a socket, and on
 	}
 }
 
+static void nobody(void) {
+	int a = socket(AF_INET, SOCK_DGRAM, 0), b = bound(0), c = bound(0);
+	struct sockaddr_in to = name(b), own;
+	char t[10];
+	close(b);
+	CALL(connect(a, (void *)&to, sizeof to));
+	do
+		send(a, "x", 1, 0);
+	while (!(events(a, 0) & POLLERR));
+	SAY("events %#x", events(a, 0));
+	CALL(recv(a, t, 1, 0));
+	do
+		send(a, "x", 1, 0);
+	while (!(events(a, 0) & POLLERR));
+	SAY("error %s", strerrorname_np(get(a, SOL_SOCKET, SO_ERROR)));
+	own = name(a);
+	to = name(c);
+	CALL(connect(a, (void *)&to, sizeof to));
+	CALL(sendto(c, "still", 5, 0, (void *)&own, sizeof own));
+	while (recv(a, t, 10, 0) < 0 && errno == ECONNREFUSED) // as many as there were
+		;
+	SAY("%.5s", t);
+}
+
 static void six(void) {
 	int b = bound(0), a = socket(AF_INET6, SOCK_DGRAM, 0), s = socket(AF_INET6, SOCK_DGRAM, 0);
 	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = name(b).sin_port}, p;
@@ -273,7 +297,7 @@ int main(int count, char **args) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"six", six}};
+	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"six", six}};
 	setlinebuf(stdout);
 	at.sin_family = AF_INET;
 	inet_pton(AF_INET, args[1], &at.sin_addr);

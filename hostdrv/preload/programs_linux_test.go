@@ -92,20 +92,18 @@ func testRedis(t *testing.T, n *network) {
 	check.Equal(t, "what is got", n.run(t, 0, "redis-cli", "-h", second, "get", "key"), "value\n")
 }
 
-// testRedisAll has all commands that redis-benchmark knows, one by one and many in a request, by IPv4 and keys of a range; and what redis-cli sends from a file.
+// testRedisAll has all commands that redis-benchmark knows, some in a request; and what redis-cli sends from a file.
 func testRedisAll(t *testing.T, n *network) {
 	_, end := n.serve(t, 1, 6379, "redis-server", "--bind", second, "--save", "", "--protected-mode", "no", "--dir", t.TempDir())
 	defer end()
-	for _, more := range [][]string{{"-c", "10"}, {"-c", "3", "-P", "8", "-d", "2000", "-r", "50"}} {
-		out := n.run(t, 0, "redis-benchmark", append([]string{"-h", "node2", "-n", "40", "--csv"}, more...)...)
-		check.Contains(t, "redis-benchmark", out, `"PING_INLINE"`, `"LPUSH"`, `"SPOP"`, `"ZADD"`, `"LRANGE_600 (first 600 elements)"`, `"MSET (10 keys)"`)
-		if strings.Contains(strings.ToLower(out), "error") {
-			t.Error(out)
-		}
+	out := n.run(t, 0, "redis-benchmark", "-h", "node2", "-n", "24", "-c", "3", "-P", "4", "-d", "2000", "-r", "50", "--csv")
+	check.Contains(t, "redis-benchmark", out, `"PING_INLINE"`, `"LPUSH"`, `"SPOP"`, `"ZADD"`, `"LRANGE_600 (first 600 elements)"`, `"MSET (10 keys)"`)
+	if strings.Contains(strings.ToLower(out), "error") {
+		t.Error(out)
 	}
-	write(t, n.file("commands"), []byte(strings.Repeat("INCR counter\r\n", 2000)))
-	check.Contains(t, "redis-cli --pipe", n.run(t, 0, "sh", "-c", "redis-cli -h node2 --pipe < "+n.file("commands")), "errors: 0, replies: 2000")
-	check.Equal(t, "counted", n.run(t, 0, "redis-cli", "-h", "node2", "get", "counter"), "2000\n")
+	write(t, n.file("commands"), []byte(strings.Repeat("INCR counter\r\n", 1000)))
+	check.Contains(t, "redis-cli --pipe", n.run(t, 0, "sh", "-c", "redis-cli -h node2 --pipe < "+n.file("commands")), "errors: 0, replies: 1000")
+	check.Equal(t, "counted", n.run(t, 0, "redis-cli", "-h", "node2", "get", "counter"), "1000\n")
 }
 
 // testNginx has a master and workers, one server that asks another, and a reload while requests come.
@@ -148,21 +146,17 @@ func testSSH(t *testing.T, n *network) {
 	data := testbench.NewRand(3).Bytes(300_000)
 	write(t, file("from"), data)
 	options := []string{"-q", "-i", file("user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "IdentityAgent=none"}
-	n.run(t, 0, "scp", append(options, "-P", "2222", file("from"), "root@"+second+":"+file("to"))...)
+	// A port of each node leads to the server: by the client, and by the server's process and the client.
+	_, over := n.serve(t, 0, 2223, "ssh", append(options, "-p", "2222", "-N", "-L", first+":2223:"+second+":2222", "-R", second+":2224:"+second+":2222", "root@"+second)...)
+	defer over()
+	n.run(t, 0, "scp", append(options, "-P", "2223", file("from"), "root@"+first+":"+file("to"))...)
 	if have := check.Must(os.ReadFile(file("to")))(t); !bytes.Equal(have, data) {
 		t.Errorf("the copy of %d bytes has %d, or others", len(data), len(have))
 	}
-	check.Contains(t, "SSH_CONNECTION", n.run(t, 0, "ssh", append(options, "-p", "2222", "root@"+second, "echo $SSH_CONNECTION")...), first+" ", " "+second+" 2222")
-	// A port of each node leads to the server: by the client, and by the server's process and the client.
-	forward := []string{"-p", "2222", "-N", "-L", first + ":2223:" + second + ":2222", "-R", second + ":2224:" + second + ":2222", "root@" + second}
-	_, over := n.serve(t, 0, 2223, "ssh", append(options, forward...)...)
-	defer over()
 	for !n.has(t, 1, 2224) && t.Context().Err() == nil {
 		time.Sleep(5 * time.Millisecond)
 	}
-	for port, host := range map[string]string{"2223": first, "2224": second} {
-		check.Equal(t, "by the port "+port, n.run(t, 0, "ssh", append(options, "-p", port, "root@"+host, "wc -c < "+file("to"))...), fmt.Sprintln(len(data)))
-	}
+	check.Contains(t, "SSH_CONNECTION", n.run(t, 0, "ssh", append(options, "-p", "2224", "root@"+second, "echo $SSH_CONNECTION")...), first+" ", " "+second+" 2222")
 }
 
 // testEcho has a server of datagrams answer clients of both nodes, and one of the system's stack, each over a port that it connects and one that it does not.

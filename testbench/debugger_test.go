@@ -23,7 +23,7 @@ var debugging = []string{"config source-list-line-count 2", "break counter_test.
 func TestDebugger(t *testing.T) {
 	dlv, err := exec.LookPath("dlv")
 	if err != nil {
-		t.Skip("dlv is not installed: no debugger is tried (go install github.com/go-delve/delve/cmd/dlv@v1.25.2)")
+		t.Skip("dlv is not installed: no debugger is tried (go install github.com/go-delve/delve/cmd/dlv@v1.26.0)")
 	}
 	cmd := exec.CommandContext(t.Context(), dlv, "test", "--allow-non-terminal-interactive=true", "--check-go-version=false", ".", "--", "-test.run", "^TestCounter$")
 	cmd.Dir = "examples/counter"

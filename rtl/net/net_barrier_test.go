@@ -139,6 +139,8 @@ func TestBarrier(t *testing.T) {
 		case k == 1:
 			same, _ := s.ref.ReadRegister(linkproto.BarrierRegMembers, group)
 			s.write(linkproto.BarrierRegMembers, group, same)
+			s.step(12)
+			s.write(linkproto.BarrierRegMembers, group, linkproto.BarrierGeneration.In(linkproto.BarrierGeneration.Of(same)+1)) // another generation does not give it up
 		case k == 2:
 			s.write(linkproto.BarrierRegEntered+linkproto.BarrierReg(r.IntN(2)), group, 31)
 		case k < 7:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -69,21 +70,52 @@ func TestDeaths(t *testing.T) {
 // TestCutCables cuts the cable of a node for a while, again and again, while a program has a file from another: it comes as it is.
 func TestCutCables(t *testing.T) {
 	n := begin(t, cluster.Model)
-	dir := t.TempDir()
-	data := testbench.NewRand(4).Bytes(2_000_000)
-	write(t, filepath.Join(dir, "file"), data)
-	n.serve(t, 1, 8000, python, "-m", "http.server", "--bind", second, "--directory", dir, "8000")
-	c := n.start(t, 0, "curl", "-sS", "-o", n.file("file"), "http://10.0.0.2:8000/file")
-	ended := check.Go(c.Wait)
-	for len(ended) == 0 {
+	carries(t, n, 1, func() {
 		check.Fatal(t, n.Cut(1, true))
 		time.Sleep(2 * time.Millisecond) // less of the network's time than Patience
 		check.Fatal(t, n.Cut(1, false))
 		time.Sleep(10 * time.Millisecond)
+	})
+}
+
+// TestRoutes has one of two cables between two nodes at a time, so that routes change under the programs.
+func TestRoutes(t *testing.T) {
+	n := beginOn(t, cluster.Model, check.Must(topology.Generate("line", []int{2}, 2))(t))
+	up := func(cable int) func() bool {
+		return func() bool { ways := n.Look().Cables[cable].Ways; return ways[0].Up && ways[1].Up }
 	}
-	check.Fatal(t, <-ended)
-	if have := check.Must(os.ReadFile(n.file("file")))(t); !bytes.Equal(have, data) {
-		t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
+	cable := 0
+	carries(t, n, 4, func() {
+		check.Fatal(t, n.Cut(cable, true))
+		for up(cable)() {
+			time.Sleep(time.Millisecond)
+		}
+		check.Fatal(t, n.Cut(cable, false))
+		for !up(cable)() {
+			time.Sleep(time.Millisecond)
+		}
+		cable = 1 - cable
+	})
+}
+
+// carries has a program get a file from another node, again until something that is done meanwhile has been done so many times: it comes as it is.
+func carries(t *testing.T, n *network, times int, meanwhile func()) {
+	dir := t.TempDir()
+	data := testbench.NewRand(4).Bytes(2_000_000)
+	write(t, filepath.Join(dir, "file"), data)
+	n.serve(t, 1, 8000, python, "-m", "http.server", "--bind", second, "--directory", dir, "8000")
+	for done := 0; done < times; {
+		c := n.start(t, 0, "curl", "-sS", "-o", n.file("file"), "http://10.0.0.2:8000/file")
+		for ended := check.Go(c.Wait); ; done++ {
+			if len(ended) > 0 {
+				check.Fatal(t, <-ended)
+				break
+			}
+			meanwhile()
+		}
+		if have := check.Must(os.ReadFile(n.file("file")))(t); !bytes.Equal(have, data) {
+			t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
+		}
 	}
 }
 

@@ -64,7 +64,12 @@ func TestMain(m *testing.M) {
 
 func begin(t *testing.T, rung string) *network {
 	t.Helper()
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: rung}))(t)
+	return beginOn(t, rung, check.Must(topology.Generate("star", []int{2}, 1))(t))
+}
+
+func beginOn(t *testing.T, rung string, top *topology.Topology) *network {
+	t.Helper()
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: 1, Rung: rung}))(t)
 	n := &network{rung: rung, dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
 	t.Cleanup(func() { check.Error(t, os.RemoveAll(n.dir)) })
 	n.Network = check.Must(live.Open(t.Context(), c, live.Options{Seed: 1, Dir: n.dir}))(t)

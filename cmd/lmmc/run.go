@@ -175,9 +175,11 @@ func (e *programError) Error() string {
 
 // unloadable says why a program does not load the library, or does not use it.
 func unloadable(program string) string {
-	info, err := os.Stat(program)
-	if err == nil && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
-		return "setuid or setgid"
+	if info, err := os.Stat(program); err == nil {
+		owner := info.Sys().(*syscall.Stat_t)
+		if info.Mode()&fs.ModeSetuid != 0 && int(owner.Uid) != os.Geteuid() || info.Mode()&fs.ModeSetgid != 0 && int(owner.Gid) != os.Getegid() {
+			return "setuid or setgid"
+		}
 	}
 	file, err := elf.Open(program)
 	if err != nil {

@@ -73,7 +73,8 @@ func TestFit(t *testing.T) {
 }
 
 // TestPaper: on one network and on two, and by hardware, all algorithms are measured. On models, where a switch takes no time, what LogP predicts is right but for the quanta of time, also where
-// acknowledgements meet messages; on two networks drivers look at one after the other. Two are no slower than one, and plots have both.
+// acknowledgements meet messages; on two networks programs look at one after the other, in an order that
+// the machine decides, and some quanta pass. Two are hardly slower than one, and plots have both.
 func TestPaper(t *testing.T) {
 	b := barriers.Bench{Nodes: []int{2, 8}, Count: 3, Rung: cluster.Model, Seed: testbench.TestSeed(t)}
 	d := check.Must(b.Paper(t.Context(), func(what string) { t.Log(what) }))(t)
@@ -82,7 +83,7 @@ func TestPaper(t *testing.T) {
 	mean := map[string][3]float64{} // by networks
 	for _, p := range d.Points {
 		t.Logf("%+v: %.3f", p, p.Error())
-		if p.Networks < 1 || p.Networks > 2 || p.Mean < 100 || p.Least > p.Mean || p.Mean > p.Most || p.Most > 2*p.Mean || p.Error() > 0.05*float64(p.Networks) {
+		if p.Networks < 1 || p.Networks > 2 || p.Mean < 100 || p.Least > p.Mean || p.Mean > p.Most || p.Most > float64(1+p.Networks)*p.Mean || p.Error() > []float64{1: 0.05, 2: 0.2}[p.Networks] {
 			t.Error("that cannot be")
 		}
 		name := fmt.Sprint(p.Algorithm, p.Nodes, p.Acknowledged)
@@ -91,7 +92,7 @@ func TestPaper(t *testing.T) {
 		mean[name] = m
 	}
 	for name, m := range mean {
-		if hardware := strings.HasPrefix(name, collective.Hardware); m[1] == 0 || hardware != (m[2] == 0) || m[2] > 1.1*m[1] {
+		if hardware := strings.HasPrefix(name, collective.Hardware); m[1] == 0 || hardware != (m[2] == 0) || m[2] > 1.2*m[1] {
 			t.Errorf("%s: %v clocks by networks", name, m)
 		}
 	}

@@ -1,7 +1,6 @@
 package axi_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -158,7 +157,7 @@ func TestForeignUser(t *testing.T) {
 			users(b, m, 2, 16, &sent)
 			check.Fatal(t, b.Reset(test.reset, 10))
 			check.Fatal(t, b.Run(100_000))
-			t.Log(fmt.Sprintf("%d transactions, %d cycles, %d violations", len(sent), b.Cycle(), monitor.Violations()))
+			t.Logf("%d transactions, %d cycles, %d violations", len(sent), b.Cycle(), monitor.Violations())
 		})
 	}
 }

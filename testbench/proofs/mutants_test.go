@@ -314,7 +314,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"net_input-2", "net/net_input.v", "done && frees", "done"},
 	{"net_input-2", "net/net_input.v", "forked   = complete &&", "forked   = (complete || (found && !refuse)) &&"},
 	{"net_input-2", "net/net_input.v", "<= {copies, slot};", "<= {ways, slot};"},
-	{"net_input-2", "net/net_input.v", "ends ? NOWHERE : begun | outs", "ends ? NOWHERE : outs"},
+	{"net_input-3", "net/net_input.v", "ends ? NOWHERE : begun | outs", "ends ? NOWHERE : outs"},
 	{"net_input-2", "net/net_input.v", "ends ? NOWHERE : begun | outs", "begun | outs"},
 	{"net_input-2", "net/net_input.v", "if (ends) fork_head", "fork_head"},
 	{"net_input-2", "net/net_input.v", "cast ? {ends, last", "cast ? {1'b1, last"},

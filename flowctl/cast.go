@@ -78,7 +78,7 @@ type CastConfig struct {
 	MaxPacket   int      // longest packet; 0: linkproto.MaxPacket of 1024
 	Window      int      // packets held, sent or not, at most 127; 0: 32
 	ReplayBytes int      // bytes held, at least MaxPacket; 0: Window longest packets
-	// AckDelay is for how long members keep an acknowledgement. 0: 512, or 128 for each member if that is more, since all come by one cable.
+	// AckDelay is for how long members keep an acknowledgement. 0: CastAckDelay of them.
 	AckDelay int
 	Retry    int // time without progress after which packets are sent again. It doubles each time in a row, to eight times at most. 0: 32768
 	Patience int // time after which a member that says nothing is given up; 0: 32 Retry
@@ -86,11 +86,14 @@ type CastConfig struct {
 	Turn int // time in which a packet gets there and an answer back; 0: Retry / 8
 }
 
+// CastAckDelay is for how long so many members keep an acknowledgement unless told otherwise: 512 ticks, or 128 for each if that is more, since all come by one cable.
+func CastAckDelay(members int) int { return max(linkproto.DefaultAckDelay, 128*members) }
+
 func (c CastConfig) withDefaults() (CastConfig, error) {
 	setDefault(&c.MaxPacket, linkproto.MaxPacket(1024))
 	setDefault(&c.Window, 32)
 	setDefault(&c.ReplayBytes, c.Window*c.MaxPacket)
-	setDefault(&c.AckDelay, max(linkproto.DefaultAckDelay, 128*len(c.Members)))
+	setDefault(&c.AckDelay, CastAckDelay(len(c.Members)))
 	setDefault(&c.Retry, max(linkproto.DefaultVLRetry, 4*c.AckDelay))
 	setDefault(&c.Patience, 32*c.Retry)
 	setDefault(&c.Turn, c.Retry/8)

@@ -48,7 +48,6 @@ type packet struct {
 const (
 	mostWaiting = 256 << 10 // bytes that have come and are not in the kernel's queue yet
 	mostOutlets = 1000      // beyond it the one used longest ago is closed
-	longest     = 65507     // bytes of a datagram
 )
 
 // port is one of the node's, which several sockets may share that say SO_REUSEADDR or SO_REUSEPORT.
@@ -101,7 +100,7 @@ func (s *datagrams) open(system int) (fd int, err error) {
 		return -1, err
 	}
 	return fd, cmp.Or(roomBehind(fd), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PASSCRED, 1),
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, longest/2+17), // so that more is too long
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, socket.MaxPacket/2+17), // so that more is too long
 		unix.Bind(fd, s.name.name()))
 }
 
@@ -130,6 +129,7 @@ func (d *Daemon) takePort(s *datagrams) error {
 		}
 		p = &port{conn: conn.(*socket.PacketConn), shared: shared}
 		if err := p.conn.TellRefused(); err != nil {
+			p.conn.Close()
 			return err
 		}
 		d.ports[number] = p

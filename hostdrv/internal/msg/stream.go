@@ -102,7 +102,7 @@ type stream struct {
 
 func (c *Context) newStream(g Group) (*stream, error) {
 	// Members are asked several times before they are given up.
-	delay := min(max(linkproto.DefaultAckDelay, 128*len(g.Members)), int(c.patience/16))
+	delay := min(flowctl.CastAckDelay(len(g.Members)), int(c.patience/16))
 	most := c.core.MaxPacket() - messageHeader - flowctl.CastDataBytes - tagBytes
 	flow, err := flowctl.NewCastSender(flowctl.CastConfig{
 		Group: g.Address, Members: slices.Clone(g.Members), NewLife: c.newLife, MaxPacket: restBytes + tagBytes + most,

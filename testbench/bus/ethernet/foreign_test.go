@@ -159,22 +159,7 @@ func TestForeignRGMII(t *testing.T) {
 	sink := check.Must(ethernet.NewRGMIISink(b, "phy_rgmii", ethernet.Config{Config: bus.Config{Reset: "rst"}}))(t)
 	check.Fatal(t, b.Reset("rst", 8))
 	check.Fatal(t, b.Step(20))
-	frames := payloads(b.Rand("frames"), 20)
-	for _, f := range frames {
-		source.Put(ethernet.Frame{Data: f})
-		from.Put(ethernet.Frame{Data: f})
-	}
-	for name, s := range map[string]*ethernet.Sink{"GMII": gmii, "RGMII": sink} {
-		b.Go(name, func(c *testbench.Task) {
-			for i, want := range frames {
-				if got := s.Get(c); !bytes.Equal(got.Data, want) || got.Error {
-					c.Fatalf("frame %d: have %+v, want %x", i, got, want)
-				}
-			}
-		})
-	}
-	check.Fatal(t, b.Run(50_000))
-	t.Logf("%d frames to GMII, %d to RGMII, %d cycles, %d violations", gmii.Count(), sink.Count(), b.Cycle(), gmii.Violations()+sink.Violations())
+	crosses(t, b, source, gmii, from, sink, 50_000)
 }
 
 // At 100 Mbit/s it has MII, whose clock enable comes every five clocks; clk90, which is not used, is the clock of what sends there.
@@ -195,22 +180,7 @@ func TestForeignRGMIIAt100(t *testing.T) {
 	sink := check.Must(ethernet.NewRGMIISink(b, "phy_rgmii", slow))(t)
 	check.Fatal(t, b.Reset("rst", 10))
 	check.Fatal(t, b.Step(100))
-	frames := payloads(b.Rand("frames"), 20)
-	for _, f := range frames {
-		source.Put(ethernet.Frame{Data: f})
-		from.Put(ethernet.Frame{Data: f})
-	}
-	for name, s := range map[string]*ethernet.Sink{"MII": mii, "RGMII": sink} {
-		b.Go(name, func(c *testbench.Task) {
-			for i, want := range frames {
-				if got := s.Get(c); !bytes.Equal(got.Data, want) || got.Error {
-					c.Fatalf("frame %d: have %+v, want %x", i, got, want)
-				}
-			}
-		})
-	}
-	check.Fatal(t, b.Run(500_000))
-	t.Logf("%d frames to MII, %d to RGMII, %d cycles, %d violations", mii.Count(), sink.Count(), b.Cycle(), mii.Violations()+sink.Violations())
+	crosses(t, b, source, mii, from, sink, 500_000)
 }
 
 // words sends frames as words of a stream with tkeep, and collects them.
@@ -310,4 +280,25 @@ func TestForeignXGMII(t *testing.T) {
 			t.Logf("%d frames, %d cycles, %d violations", sink.Count(), b.Cycle(), sink.Violations())
 		})
 	}
+}
+
+// crosses has frames go from the RGMII to the inner side, and from there to the RGMII.
+func crosses(t *testing.T, b *testbench.Bench, source *ethernet.Source, inner *ethernet.Sink, from *ethernet.Source, sink *ethernet.Sink, limit uint64) {
+	t.Helper()
+	frames := payloads(b.Rand("frames"), 20)
+	for _, f := range frames {
+		source.Put(ethernet.Frame{Data: f})
+		from.Put(ethernet.Frame{Data: f})
+	}
+	for name, s := range map[string]*ethernet.Sink{"inner side": inner, "RGMII": sink} {
+		b.Go(name, func(c *testbench.Task) {
+			for i, want := range frames {
+				if got := s.Get(c); !bytes.Equal(got.Data, want) || got.Error {
+					c.Fatalf("frame %d: have %+v, want %x", i, got, want)
+				}
+			}
+		})
+	}
+	check.Fatal(t, b.Run(limit))
+	t.Logf("%d frames to the inner side, %d to RGMII, %d cycles, %d violations", inner.Count(), sink.Count(), b.Cycle(), inner.Violations()+sink.Violations())
 }

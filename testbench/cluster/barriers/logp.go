@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"slices"
 
+	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv/collective"
 )
 
@@ -138,7 +139,7 @@ func (m *prediction) arrive(from, to, by int, cast bool) {
 	switch {
 	case m.AckDelay == 0 || cast && !m.acknowledged:
 	case cast:
-		m.at(came+max(m.AckDelay, castAck*float64(len(m.nodes)-1)), func() { m.acknowledge(to, from, by, m.CastGap) })
+		m.at(came+max(m.AckDelay, float64(flowctl.CastAckDelay(len(m.nodes)-1))), func() { m.acknowledge(to, from, by, m.CastGap) })
 	case at.owes[from] == 0:
 		m.serial++
 		serial := m.serial
@@ -152,9 +153,6 @@ func (m *prediction) arrive(from, to, by int, cast bool) {
 	}
 	m.advance(to)
 }
-
-// castAck is for how long members keep acknowledgements of a multicast, for each of them (flowctl.CastConfig.AckDelay).
-const castAck = 128
 
 func (m *prediction) acknowledge(from, to, by int, gap float64) {
 	at := &m.nodes[from]

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -94,9 +95,13 @@ func (g *Group) gather(ctx context.Context, l net.Listener, parts int, token, ve
 }
 
 func (w *remote) answer(a *answer) error {
-	if err := w.receive(a, 0); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
-		return errors.New("it has ended")
-	} else if err != nil {
+	err := w.receive(a, 0)
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET} { // a reset if it left orders unread
+		if errors.Is(err, end) {
+			return errors.New("it has ended")
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("its connection: %w", err)
 	}
 	if a.Err != "" {

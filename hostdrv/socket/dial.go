@@ -14,8 +14,11 @@ func (s *Stack) Dial(network, address string) (net.Conn, error) {
 }
 
 // DialContext opens a connection to "node:port", as "2:80"; a node has also its IP addresses in Options.Prefixes. The network is "tcp". With "udp" the
-// connection is of datagrams.
+// connection is of datagrams, and may lead to a multicast group, "239.1.2.3:5000".
 func (s *Stack) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if group, is := groupOf(address); is && isPacket(network) {
+		return s.dialGroup(group)
+	}
 	to, err := s.resolve(network, address)
 	if err == nil && isPacket(network) {
 		return s.dialPacket(to)

@@ -3,6 +3,7 @@ package socket
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -18,22 +19,36 @@ type PacketConn struct {
 	stack       *Stack
 	socket      *stream.Socket
 	read, write half
-	local, peer Addr // peer: the only one, unless zero
+	local, peer Addr           // peer: the only one, unless zero
+	group       netip.AddrPort // of ListenPacket: the only one that is heard; of Dial: that is written to; unless zero
+	joined      map[netip.Addr]bool
 	closed      bool // under the lock of the stack
 }
 
-// ListenPacket takes datagrams for a port of the own node: ":53", or ":0" for one that is free. The network is "udp".
+// ListenPacket takes datagrams for a port of the own node: ":53", or ":0" for one that is free. Of a multicast group, "239.1.2.3:5000", it takes those to that one, which it joins.
+// The network is "udp".
 func (s *Stack) ListenPacket(network, address string) (net.PacketConn, error) {
 	if isStream(network) {
 		return nil, opError("listen", "listen", nil, nil, net.UnknownNetworkError(network))
 	}
-	at, err := s.own(network, address)
+	group, is := groupOf(address)
+	at, err := Addr{Port: group.Port()}, error(nil)
+	if !is {
+		at, err = s.own(network, address)
+	}
 	var p *PacketConn
 	if err == nil {
 		p, err = s.newPacket(at.Port, Addr{})
 	}
 	if err != nil {
 		return nil, opError("listen", "bind", nil, at, err)
+	}
+	if is {
+		p.group = group
+		if err := p.JoinGroup(group.Addr()); err != nil {
+			p.Close()
+			return nil, err
+		}
 	}
 	return p, nil
 }
@@ -56,22 +71,35 @@ func (s *Stack) newPacket(port uint16, peer Addr) (*PacketConn, error) {
 
 // ReadFrom reads a datagram. What b has no room for is dropped.
 func (p *PacketConn) ReadFrom(b []byte) (n int, addr net.Addr, err error) {
-	var from Addr
+	n, from, _, err := p.ReadGroup(b)
+	if from == (Addr{}) {
+		return n, nil, err
+	}
+	return n, from, err
+}
+
+// ReadGroup does what ReadFrom does, and says the multicast group that the datagram has gone to, which is not valid if it has gone to the own node.
+func (p *PacketConn) ReadGroup(b []byte) (n int, from Addr, group netip.Addr, err error) {
 	err = p.stack.do(&p.read, &p.closed, func() error {
 		for {
 			k, packet, err := p.socket.Read(b)
-			if n, from = k, (Addr{packet.Node, packet.Port}); err != nil && err != syscall.ECONNREFUSED || p.peer == (Addr{}) || from == p.peer {
+			n, from, group = k, Addr{packet.Node, packet.Port}, packet.Group
+			if err != nil && err != syscall.ECONNREFUSED || p.hears(from, group) {
 				return err
 			}
 		}
 	})
 	switch {
 	case err == syscall.ECONNREFUSED:
-		return 0, from, opError("read", "recvfrom", p.local, from, err)
+		return 0, from, group, opError("read", "recvfrom", p.local, from, err)
 	case err != nil:
-		return 0, nil, opError("read", "recvfrom", p.local, nil, err)
+		return 0, Addr{}, group, opError("read", "recvfrom", p.local, nil, err)
 	}
-	return n, from, nil
+	return n, from, group, nil
+}
+
+func (p *PacketConn) hears(from Addr, group netip.Addr) bool {
+	return (p.peer == Addr{} || from == p.peer) && (!p.group.IsValid() || group == p.group.Addr())
 }
 
 // TellRefused has ReadFrom fail with ECONNREFUSED, and with the address, when nobody has a port that was written to. Those of Dial do so for their peer.
@@ -79,13 +107,16 @@ func (p *PacketConn) TellRefused() error {
 	return p.control("set", func() { p.socket.Tell = true })
 }
 
-// WriteTo sends a datagram to a port, an Addr.
+// WriteTo sends a datagram to a port, an Addr, or to the members of a multicast group, a *net.UDPAddr.
 func (p *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	to, is := addr.(Addr)
 	if addr == nil {
 		return 0, opError("write", "sendto", p.local, nil, syscall.EDESTADDRREQ)
 	}
 	if !is {
+		if group, is := groupOf(addr.String()); is {
+			return p.WriteGroup(b, group, true, true)
+		}
 		var err error
 		if to, err = p.stack.resolve("udp", addr.String()); err != nil {
 			return 0, opError("write", "sendto", p.local, addr, err)
@@ -111,21 +142,25 @@ func (p *PacketConn) Read(b []byte) (int, error) {
 
 // Write sends a datagram to Dial's peer.
 func (p *PacketConn) Write(b []byte) (int, error) {
-	if p.peer == (Addr{}) {
+	addr := p.RemoteAddr()
+	if addr == nil {
 		return 0, opError("write", "send", p.local, nil, syscall.EDESTADDRREQ)
 	}
-	return p.WriteTo(b, p.peer)
+	return p.WriteTo(b, addr)
 }
 
 // LocalAddr is the own port.
 func (p *PacketConn) LocalAddr() net.Addr { return p.local }
 
-// RemoteAddr is Dial's peer, or nil.
+// RemoteAddr is Dial's peer or group, or nil.
 func (p *PacketConn) RemoteAddr() net.Addr {
-	if p.peer == (Addr{}) {
-		return nil
+	switch {
+	case p.peer != Addr{}:
+		return p.peer
+	case p.group.IsValid() && p.joined == nil:
+		return net.UDPAddrFromAddrPort(p.group)
 	}
-	return p.peer
+	return nil
 }
 
 // SetDeadline sets the deadlines of reads and writes.
@@ -148,6 +183,9 @@ func (p *PacketConn) Close() error {
 	return p.control("close", func() {
 		p.closed = true
 		p.socket.Close()
+		for group := range p.joined {
+			_ = p.stack.mux.Leave(group)
+		}
 	})
 }
 

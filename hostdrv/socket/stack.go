@@ -26,6 +26,8 @@ type Options struct {
 	Context int
 	// Prefixes are those in which nodes have IP addresses, as of lmmc ip up --addr (none: addresses are numbers of nodes).
 	Prefixes []netip.Prefix
+	// Peers are nodes whose programs the own node's are in multicast groups with (none); one of two nodes is enough to have the other among its peers.
+	Peers []uint16
 	// Patience is how long, in the target's time, a peer may say nothing before its connections end (1 s). Those that say nothing are asked as often.
 	Patience time.Duration
 	// Buffer is how many bytes the writer of a connection may be ahead of its reader at most (1 MB). Connections begin with 64 KB.
@@ -93,7 +95,7 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{node: node, number: uint16(number), options: o, messages: c, idle: make(chan struct{}, 1), failed: make(chan struct{})}
-	s.mux = stream.New(stream.Options{Node: s.number, Window: o.Buffer, Memory: o.Memory, PerPeer: perPeer, Most: mostSends, Linger: closedTicks, Seed: o.Seed})
+	s.mux = stream.New(stream.Options{Node: s.number, Peers: o.Peers, Window: o.Buffer, Memory: o.Memory, PerPeer: perPeer, Most: mostSends, Linger: closedTicks, Seed: o.Seed})
 	for i := range s.sends {
 		s.free = append(s.free, i)
 	}

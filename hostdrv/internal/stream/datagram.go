@@ -1,6 +1,9 @@
 package stream
 
-import "syscall"
+import (
+	"net/netip"
+	"syscall"
+)
 
 // Limits on datagrams that wait.
 const (
@@ -14,7 +17,8 @@ const MaxPacket = 65507
 
 // Packet is a datagram that has come.
 type Packet struct {
-	Node, Port uint16 // its sender's
+	Node, Port uint16     // its sender's
+	Group      netip.Addr // that it has gone to, or none
 	Data       []byte
 }
 
@@ -57,15 +61,20 @@ func (s *Socket) Write(node, port uint16, b []byte) error {
 	if len(p.datagrams) >= mostUnsent {
 		return syscall.EAGAIN
 	}
-	for more := true; more; {
-		part := b[:min(len(b), MaxData)]
-		b = b[len(part):]
-		more = len(b) > 0
-		g := Segment{Kind: Datagram, More: more, Port: port, Stream: uint32(s.Port), Data: part}
-		p.datagrams = append(p.datagrams, g.Append(s.mux.pool.get(len(part))))
+	s.queue(p, Segment{Kind: Datagram, Port: port}, b)
+	return nil
+}
+
+// queue has a datagram go to a peer, in parts like g.
+func (s *Socket) queue(p *peer, g Segment, b []byte) {
+	g.Stream = uint32(s.Port)
+	for g.More = true; g.More; {
+		g.Data = b[:min(len(b), MaxData)]
+		b = b[len(g.Data):]
+		g.More = len(b) > 0
+		p.datagrams = append(p.datagrams, g.Append(s.mux.pool.get(len(g.Data))))
 	}
 	p.speak()
-	return nil
 }
 
 // writable tells those that wait to send a datagram.
@@ -123,7 +132,7 @@ func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
 	if !g.More && len(p.parts) == 0 {
 		return p.mux.deliver(p.node, g, buf)
 	}
-	if p.parts = append(p.parts, g.Data...); len(p.parts) > MaxPacket {
+	if p.parts = append(p.parts, g.Data...); len(p.parts) > groupBytes+MaxPacket {
 		p.mux.stats.Malformed++
 		p.parts = nil
 	} else if !g.More {
@@ -137,7 +146,18 @@ func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
 // deliver has a datagram wait for who has its port, and reports whether it keeps buf.
 func (m *Mux) deliver(node uint16, g *Segment, buf []byte) (kept bool) {
 	s := m.ports.sockets[g.Port]
-	if p := m.peer(node); s == nil && len(p.datagrams) < mostUnsent {
+	var group netip.Addr
+	if g.Group {
+		if len(g.Data) < groupBytes {
+			m.stats.Malformed++
+			return false
+		}
+		if group, g.Data = groupAt(g.Data), g.Data[groupBytes:]; m.groups.own[group] == 0 {
+			m.stats.Dropped++
+			return false
+		}
+	}
+	if p := m.peer(node); s == nil && !g.Group && len(p.datagrams) < mostUnsent {
 		answer := Segment{Kind: Datagram, Nobody: true, Port: uint16(g.Stream), Stream: uint32(g.Port)}
 		p.datagrams = append(p.datagrams, answer.Append(m.pool.get(0)))
 		p.speak()
@@ -151,7 +171,7 @@ func (m *Mux) deliver(node uint16, g *Segment, buf []byte) (kept bool) {
 		buf = append(m.pool.get(len(g.Data)), g.Data...)
 		g.Data = buf
 	}
-	s.waiting = append(s.waiting, received{Packet{node, uint16(g.Stream), g.Data}, buf})
+	s.waiting = append(s.waiting, received{Packet{node, uint16(g.Stream), group, g.Data}, buf})
 	s.size += len(g.Data)
 	if s.Readable != nil {
 		s.Readable()

@@ -8,6 +8,7 @@ package stream
 import (
 	"math"
 	"math/rand/v2"
+	"net/netip"
 	"syscall"
 )
 
@@ -19,13 +20,14 @@ const leastWindow = 4 << 10
 
 // Options say how a Mux is.
 type Options struct {
-	Node    uint16 // the own one
-	Window  int    // bytes that a stream's peer may be ahead of its reader at most
-	Memory  int    // bytes by which all peers may be ahead of their readers, and those of all writers that wait; beyond it each stream has leastWindow
-	PerPeer int    // messages to a peer that are not acknowledged at most
-	Most    int    // the same to all peers
-	Linger  int    // ticks after which a stream is forgotten that the program has closed and the peer has not, and for which one may open
-	Seed    uint64 // what is random follows from it
+	Node    uint16   // the own one
+	Peers   []uint16 // that are asked for their multicast groups, and told the own ones, as others are that ask
+	Window  int      // bytes that a stream's peer may be ahead of its reader at most
+	Memory  int      // bytes by which all peers may be ahead of their readers, and those of all writers that wait; beyond it each stream has leastWindow
+	PerPeer int      // messages to a peer that are not acknowledged at most
+	Most    int      // the same to all peers
+	Linger  int      // ticks after which a stream is forgotten that the program has closed and the peer has not, and for which one may open
+	Seed    uint64   // what is random follows from it
 }
 
 // Stats count what a Mux has seen.
@@ -49,13 +51,21 @@ type Mux struct {
 	unsent      int    // and for writing
 	number      uint32 // of the stream opened last
 	ports       ports
+	groups      groups
 	stats       Stats
 }
 
 // New returns a Mux.
 func New(o Options) *Mux {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(o.Node)))
-	return &Mux{o: o, rng: rng, peers: map[uint16]*peer{}, number: rng.Uint32() &^ Ours, ports: newPorts(rng)}
+	m := &Mux{o: o, rng: rng, peers: map[uint16]*peer{}, number: rng.Uint32() &^ Ours, ports: newPorts(rng), groups: groups{own: map[netip.Addr]int{}}}
+	for _, node := range o.Peers {
+		if p := m.peer(node); node != o.Node {
+			p.groups.is = true
+			p.tellGroups()
+		}
+	}
+	return m
 }
 
 // Stats returns the counts so far.
@@ -180,6 +190,7 @@ func (m *Mux) Input(msg Message) (kept bool) {
 
 // Tick is called from time to time. Peers that were not sent anything are asked whether they are there, and streams that nobody has any more get older.
 func (m *Mux) Tick() {
+	m.askGroups()
 	for _, p := range m.peers {
 		for _, s := range p.streams {
 			if !s.closed && s.state != opening {

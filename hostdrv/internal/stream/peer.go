@@ -13,11 +13,12 @@ type peer struct {
 	resets      []uint32  // streams of which the peer is to hear that they are no more
 	hello       bool
 	datagrams   [][]byte // to be sent
-	parts       []byte   // of a datagram that has not come whole
-	outstanding int      // messages that are not acknowledged, as far as is known
-	loud        int      // of them are not quiet
-	quiet       int      // sent since the last one that was not
-	queued      bool     // among those that have something to say
+	groups      member
+	parts       []byte // of a datagram that has not come whole
+	outstanding int    // messages that are not acknowledged, as far as is known
+	loud        int    // of them are not quiet
+	quiet       int    // sent since the last one that was not
+	queued      bool   // among those that have something to say
 }
 
 // mostResets is how many Resets wait for a peer at most: it hears of more when it says something again.
@@ -40,7 +41,7 @@ func (p *peer) speak() {
 }
 
 func (p *peer) speaks() bool {
-	return p.hello || len(p.resets)+len(p.datagrams)+len(p.speakers) > 0
+	return p.hello || p.groups.say || len(p.resets)+len(p.datagrams)+len(p.speakers) > 0
 }
 
 func (p *peer) reset(key uint32) {
@@ -79,6 +80,9 @@ func (p *peer) next() []byte {
 	case p.hello:
 		p.hello, g.Kind = false, Hello
 		return g.Append(pool.get(0))
+	case p.groups.say:
+		g = p.nextGroups()
+		return g.Append(pool.get(len(g.Data)))
 	case len(p.datagrams) > 0:
 		b := p.datagrams[0]
 		p.datagrams[0] = nil
@@ -112,8 +116,12 @@ func (p *peer) input(life uint32, g *Segment, buf []byte) (kept bool) {
 		}
 		p.theirs, p.parts = life, nil
 	}
-	if g.Kind == Datagram {
+	switch g.Kind {
+	case Datagram:
 		return p.datagram(g, buf)
+	case Groups:
+		p.joined(g)
+		return false
 	}
 	if g.Kind != Syn && g.Life != p.life { // it means streams that the own end has lost
 		p.hello = true
@@ -139,6 +147,8 @@ func (p *peer) input(life uint32, g *Segment, buf []byte) (kept bool) {
 // startedAnew ends the streams that the peer has lost. It is asked again for those that it has not accepted yet.
 func (p *peer) startedAnew() {
 	p.resets = nil
+	p.forgetGroups()
+	p.tellGroups()
 	for _, s := range p.streams {
 		if s.state == opening {
 			s.synSent = false
@@ -153,6 +163,8 @@ func (p *peer) startedAnew() {
 func (p *peer) lost(why syscall.Errno) {
 	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
+	p.forgetGroups()
+	p.mux.ports.writable()
 	for _, s := range p.streams {
 		switch {
 		case s.state != opening && why == syscall.ECONNRESET:

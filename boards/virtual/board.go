@@ -98,6 +98,7 @@ type Board struct {
 type content struct {
 	image  *ice40.Image
 	target hostdrv.Transport
+	uart   *ftdi.UART // of target
 	err    error
 }
 
@@ -139,6 +140,7 @@ func New(c Config) (*Board, error) {
 	copy(b.circuit.flash.Content(), c.Flash)
 	if c.FPGA != nil {
 		b.circuit.fpga.Preset()
+		b.content.uart = b.chip.UART(ftdi.B, c.Baud)
 	}
 	b.chip.Wire(ftdi.A, b.circuit)
 	b.SetBitErrors(c.BitErrors)
@@ -305,17 +307,21 @@ func (b *Board) runLoaded(ctx context.Context) error {
 
 // runContent runs the FPGA's content until ctx ends.
 func (b *Board) runContent(ctx context.Context, c content) error {
-	target := c.target
+	target, uart := c.target, c.uart
 	if c.err != nil {
 		b.config.Log.Warn("the FPGA is not configured", "why", c.err)
 	}
 	if c.image != nil {
+		uart = b.chip.UART(ftdi.B, b.baud(c)) // what the host sends while the simulation is made would be lost
 		var err error
 		if target, err = b.design(ctx, c.image); err != nil && ctx.Err() == nil {
 			b.config.Log.Warn("the FPGA is configured, but nothing answers on its serial line", "why", err)
 		}
 	}
 	if target == nil {
+		if uart != nil {
+			uart.Close()
+		}
 		<-ctx.Done()
 		return nil
 	}
@@ -323,7 +329,7 @@ func (b *Board) runContent(ctx context.Context, c content) error {
 		b.watch(w)
 		defer b.watch(nil)
 	}
-	return pipe.Bridge(ctx, b.chip.UART(ftdi.B, b.baud(c)), target)
+	return pipe.Bridge(ctx, uart, target)
 }
 
 func (b *Board) watch(w hostdrv.Observable) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
@@ -106,4 +107,40 @@ func TestExact(t *testing.T) {
 	defer p.bus.Close()
 	check.Equal(t, "links", p.links(), 3)
 	check.Fails(t, "the file of the image afterwards", check.Err(os.Stat(<-exactly)), os.ErrNotExist)
+}
+
+// TestSentBeforeDesign: what the host sends while this machine still makes the simulation, or has not begun to run it, reaches the design, which a board has
+// as soon as it is configured.
+func TestSentBeforeDesign(t *testing.T) {
+	for name, image := range map[string]bool{"image": true, "preset": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fpga := check.Must(hostdrv.Dial(t.Context(), "model:"))(t)
+				c := virtual.Config{Kind: "hx8k", FPGA: fpga}
+				sent := make(chan struct{})
+				if image {
+					c = virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", nil, nil), Design: func(context.Context, *ice40.Image) (hostdrv.Transport, error) {
+						<-sent
+						return fpga, nil
+					}}
+				}
+				b := check.Must(virtual.New(c))(t)
+				if image {
+					check.Background(t, b.Run)
+					time.Sleep(time.Second) // configured; the design is being made
+				}
+				host := check.Must(b.Device().Attach())(t)
+				defer host.Close()
+				for _, x := range []*usbdev.Transfer{{Setup: usbdev.Setup{Request: 9, Value: 1}}, {Endpoint: 0x04, Data: []byte{1, 2, 3}}} {
+					check.Fatal(t, usbdev.Carry(t.Context(), host, x))
+				}
+				close(sent)
+				if !image {
+					check.Background(t, b.Run)
+				}
+				time.Sleep(time.Second)
+				check.Equal(t, "bytes at the design", b.Status().Line.FromHost, 3)
+			})
+		})
+	}
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 )
 
@@ -25,21 +25,27 @@ func netBenchWords(ctx *cli.Context) error {
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
 	var d []barriers.Words
+	var failed error
 	for _, name := range names {
-		progress.set("%s", name)
-		d = append(d, try.Get(barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, count, ctx.Uint64("seed"), ctx.Int("threads")))...)
+		words, err := barriers.MeasureWords(ctx.Context, name, []float64{0, barriers.Saturating}, count, ctx.Uint64("seed"), ctx.Int("threads"),
+			func(what string) { progress.set("%s: %s", name, what) })
+		if d = append(d, words...); err != nil {
+			failed = fmt.Errorf("%s: %w", name, err)
+			break
+		}
 	}
 	progress.stop()
-	return show(ctx, d, func(b *strings.Builder, d []barriers.Words) {
-		t := table{names: []string{"network", ">nodes", ">switches", "other traffic", ">median clocks", ">least", ">most", ">median µs"}}
+	return errors.Join(failed, show(ctx, d, func(b *strings.Builder, d []barriers.Words) {
+		t := table{names: []string{"network", ">nodes", ">switches", "other traffic", ">filled", ">accepted", ">median clocks", ">least", ">most", ">median µs"}}
 		for _, w := range d {
-			traffic := "none"
+			traffic, filled, accepted := "none", "-", "-"
 			if w.Load > 0 {
-				traffic = "saturating"
+				traffic, filled, accepted = "saturating", thousands(uint64(w.Filled)), fmt.Sprintf("%.2f", w.Accepted)
 			}
-			t.add(w.Network, thousands(uint64(w.NIs)), fmt.Sprint(w.Switches), traffic, fmt.Sprint(w.Median), fmt.Sprint(w.Least), fmt.Sprint(w.Most), fmt.Sprintf("%.2f", float64(w.Median)/barriers.Clock))
+			t.add(w.Network, thousands(uint64(w.NIs)), fmt.Sprint(w.Switches), traffic, filled, accepted, fmt.Sprint(w.Median), fmt.Sprint(w.Least), fmt.Sprint(w.Most), fmt.Sprintf("%.2f", float64(w.Median)/barriers.Clock))
 		}
 		t.write(b)
-		fmt.Fprintf(b, "\nFrom the last enter at a network interface to the last release at one, of %d barriers of all nodes, carried out by the routers in RTL; a µs is %g clocks.\n", count, barriers.Clock)
-	})
+		fmt.Fprintf(b, "\nFrom the last enter at a network interface to the last release at one, of %d barriers of all nodes, carried out by the routers in RTL; a µs is %g clocks.\n"+
+			"Filled: clocks of the load before the first barrier, until what arrives, as a share of a link, grows no more.\n", count, barriers.Clock)
+	}))
 }

@@ -47,7 +47,7 @@ func wordFigure(network string, load float64, count int, value func(barriers.Wor
 		if Quick(ctx) {
 			count = min(count, 100)
 		}
-		w := try.Get(barriers.MeasureWords(ctx, network, []float64{load}, count, 1, 1))[0]
+		w := try.Get(barriers.MeasureWords(ctx, network, []float64{load}, count, 1, 1, func(string) {}))[0]
 		return Measurement{Value: float64(value(w)), Note: fmt.Sprintf("%d to %d, median %d, of %d barriers", w.Least, w.Most, w.Median, w.Count)}
 	})
 }

@@ -18,7 +18,9 @@ type Words struct {
 	Network  string  `json:"network"`
 	NIs      int     `json:"nis"`
 	Switches int     `json:"switches"`
-	Load     float64 `json:"load"` // of uniform messages meanwhile, 0: none; above 1 they saturate the network
+	Load     float64 `json:"load"`     // of uniform messages meanwhile, 0: none; above 1 they saturate the network
+	Filled   int     `json:"filled"`   // clocks of that load before the first barrier, until what arrives grows no more
+	Accepted float64 `json:"accepted"` // share of a link that arrives then
 	Count    int     `json:"barriers"`
 	Median   int     `json:"median"`
 	Least    int     `json:"least"`
@@ -84,10 +86,11 @@ func TwoLevels(nis int) *topology.Topology {
 	return t
 }
 
-// MeasureWords makes so many barriers on one of Networks at each of some loads. The number of threads changes no result.
-func MeasureWords(ctx context.Context, network string, loads []float64, count int, seed uint64, threads int) (all []Words, err error) {
+// MeasureWords makes so many barriers on one of Networks at each of some loads. The number of threads changes no result. With an error come the loads measured before it. progress is told what is being done.
+func MeasureWords(ctx context.Context, network string, loads []float64, count int, seed uint64, threads int, progress func(string)) (all []Words, err error) {
 	return all, try.Run(func() {
 		t := networkOf(network)
+		progress("compilation")
 		c := try.Get(cluster.Open(ctx, cluster.Config{
 			Topology: t, Seed: seed, Threads: threads, Params: cluster.BenchParams(2048, 1), Barriers: true, Arrivals: true, Preload: true,
 		}))
@@ -96,7 +99,7 @@ func MeasureWords(ctx context.Context, network string, loads []float64, count in
 		b := try.Get(c.NewBench(cluster.Workload{Pattern: "uniform", Least: 64, Most: 1500}))
 		for i, load := range loads {
 			w := Words{Network: network, NIs: t.Count(topology.NI), Switches: t.Count(topology.Switch), Load: load}
-			w.measure(c, g, b, count, seed)
+			w.measure(c, g, b, count, seed, progress)
 			if all = append(all, w); load > 0 && i+1 < len(loads) { // an overloaded network takes long to run empty
 				try.Get(b.End())
 			}
@@ -113,16 +116,21 @@ func networkOf(name string) *topology.Topology {
 }
 
 // measure makes barriers, between which the hosts wait at random.
-func (w *Words) measure(c *cluster.Cluster, g *cluster.BarrierGroup, b *cluster.Bench, count int, seed uint64) {
-	const fill, pause = 4096, 256
-	run := c.Run
+func (w *Words) measure(c *cluster.Cluster, g *cluster.BarrierGroup, b *cluster.Bench, count int, seed uint64, progress func(string)) {
+	const pause = 64
+	run, state := c.Run, "idle"
 	if w.Load > 0 {
-		try.OK(b.Begin(w.Load), b.Pass(fill))
-		run = b.Pass
+		run, state = b.Pass, "saturated"
+		var err error
+		w.Filled, w.Accepted, err = b.Fill(w.Load, func(clocks int, accepted float64) {
+			progress(fmt.Sprintf("filled for %d clocks, %.2f of a link arrive", clocks, accepted))
+		})
+		try.OK(err)
 	}
 	rng := testbench.NewRand(seed)
 	var took []int
-	for range count {
+	for i := range count {
+		progress(fmt.Sprintf("%s, barrier %d of %d", state, i+1, count))
 		try.OK(run(1 + rng.IntN(pause)))
 		took = append(took, try.Get(g.Pass(run)))
 	}

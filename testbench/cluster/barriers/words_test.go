@@ -13,7 +13,7 @@ import (
 // TestWords: 32 nodes on a tree of switches of 16 ports, all in RTL. From the last that enters to the last that has left there are 150 clocks at most, and 180 while the
 // network is saturated: words wait for no packet.
 func TestWords(t *testing.T) {
-	all := check.Must(barriers.MeasureWords(t.Context(), "tree 32", []float64{0, barriers.Saturating}, 8, testbench.TestSeed(t), 1))(t)
+	all := check.Must(barriers.MeasureWords(t.Context(), "tree 32", []float64{0, barriers.Saturating}, 8, testbench.TestSeed(t), 1, func(string) {}))(t)
 	for i, most := range []int{150, 180} {
 		w := all[i]
 		t.Logf("%+v", w)
@@ -30,7 +30,7 @@ func TestNetworks(t *testing.T) {
 			t.Errorf("up to %d nodes: %q, want %d", most, have, want)
 		}
 	}
-	_, err := barriers.MeasureWords(t.Context(), "star 3", []float64{0}, 1, 1, 1)
+	_, err := barriers.MeasureWords(t.Context(), "star 3", []float64{0}, 1, 1, 1, func(string) {})
 	if err == nil || !strings.Contains(err.Error(), `no network "star 3": want one of ["star 2" `) {
 		t.Error(err)
 	}

@@ -36,6 +36,7 @@ func runCommand() *cli.Command {
 			"without PROGRAM it is until interrupted. The exit code is the program's. doc/sockets.md says what programs see, and what goes by the system's stack.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "addr", Usage: "nodes have addresses in `PREFIX`; all of a network must say the same", Value: cli.NewStringSlice("10.0.0.0/24")},
+			&cli.StringFlag{Name: "peers", Usage: "multicast groups are the cluster's, whose other nodes are `LIST`, as 1-16 or 2,5 (default: they are the system's)"},
 			&cli.StringFlag{Name: "library", Usage: "load `FILE` (default: " + libraryName + " beside lmmc)", EnvVars: []string{"LMMC_SOCKET_LIBRARY"}, TakesFile: true},
 			&cli.BoolFlag{Name: "quiet", Usage: "do not warn of what goes by the system's stack"},
 		},
@@ -110,7 +111,7 @@ func startDaemon(during context.Context, ctx *cli.Context, target, path string) 
 	if err != nil {
 		try.OK(err, l.Close())
 	}
-	d, err := preload.Open(ctx.Context, node, l, socket.Options{Prefixes: prefixes})
+	d, err := preload.Open(ctx.Context, node, l, socket.Options{Prefixes: prefixes, Peers: nodesOf(ctx.String("peers"))})
 	if err != nil {
 		try.OK(err, node.Close())
 	}

@@ -24,13 +24,17 @@ type datagrams struct {
 	entry   Entry // under the lock of the daemon
 	name    record
 	port    *port
-	system  *os.File // the socket that the program had, which the system's stack serves
+	system  *os.File            // the socket that the program had, which the system's stack serves
+	groups  map[netip.Addr]bool // that it has joined, of the cluster; with the next two under the lock of the daemon
+	by      netip.Addr          // the node's, if the program has said that its groups are the cluster's
+	shared  bool                // others may have the same address and port
+	away    bool                // what it sends to groups goes by the system's stack
 	come    chan packet
 	over    chan struct{}
 	waiting atomic.Int64 // bytes that have come, and that the program has no room for yet
 
 	mu      sync.Mutex
-	outlets map[netip.AddrPort]*outlet
+	outlets map[outletName]*outlet
 	last    map[socket.Addr]*outlet // that the program has had last for a node's port, which may have several addresses
 	peer    netip.AddrPort          // that the program is connected to
 	clock   uint64                  // counts uses of outlets
@@ -40,6 +44,7 @@ type datagrams struct {
 type packet struct {
 	node    socket.Addr
 	from    netip.AddrPort
+	group   netip.Addr // that it has gone to, unless that is what the socket is bound to
 	data    []byte
 	refused bool // none: nobody has the port
 }
@@ -54,7 +59,6 @@ const (
 type port struct {
 	conn    *socket.PacketConn
 	sockets []*datagrams // under the lock of the daemon
-	shared  bool
 }
 
 // adopt has the daemon carry the datagrams of a program's socket.
@@ -62,7 +66,7 @@ func (d *Daemon) adopt(conn *net.UnixConn, r record, pid, system int) {
 	s := &datagrams{
 		daemon: d, name: record{kind: nameDatagrams, domain: r.domain, id: rand.Uint64(), value: int32(os.Geteuid()), local: r.local},
 		entry: Entry{Net: "udp", Way: Cluster, State: Unconnected, Local: r.local, PID: pid, Program: programName(pid)},
-		come:  make(chan packet, mostWaiting>>10), over: make(chan struct{}), outlets: map[netip.AddrPort]*outlet{}, last: map[socket.Addr]*outlet{},
+		come:  make(chan packet, mostWaiting>>10), over: make(chan struct{}), outlets: map[outletName]*outlet{}, groups: map[netip.Addr]bool{}, last: map[socket.Addr]*outlet{},
 	}
 	if r.local.Addr().IsUnspecified() {
 		s.entry.Way = Both
@@ -106,11 +110,10 @@ func (s *datagrams) open(system int) (fd int, err error) {
 
 // takePort gives a socket its port of the node.
 func (d *Daemon) takePort(s *datagrams) error {
-	shared := false
 	err := control(s.system, func(fd int) error {
 		address, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR)
 		port, failed := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT)
-		shared = address+port > 0
+		s.shared = address+port > 0
 		return cmp.Or(err, failed)
 	})
 	if err != nil {
@@ -127,14 +130,14 @@ func (d *Daemon) takePort(s *datagrams) error {
 		if err != nil {
 			return err
 		}
-		p = &port{conn: conn.(*socket.PacketConn), shared: shared}
+		p = &port{conn: conn.(*socket.PacketConn)}
 		if err := p.conn.TellRefused(); err != nil {
 			p.conn.Close()
 			return err
 		}
 		d.ports[number] = p
 		d.work.Go(func() { d.fromCluster(p) })
-	case !p.shared || !shared:
+	case slices.ContainsFunc(p.sockets, s.excludes):
 		return unix.EADDRINUSE
 	}
 	p.sockets = append(p.sockets, s)
@@ -142,10 +145,19 @@ func (d *Daemon) takePort(s *datagrams) error {
 	return nil
 }
 
+// excludes says whether two sockets cannot have the same port.
+func (s *datagrams) excludes(other *datagrams) bool {
+	a, b := s.name.local.Addr(), other.name.local.Addr()
+	return !(s.shared && other.shared) && (a == b || a.IsUnspecified() || b.IsUnspecified())
+}
+
 // close gives up a socket, under the lock of the daemon.
 func (s *datagrams) close() {
 	d := s.daemon
 	delete(d.datagrams, s.name.id)
+	for group := range s.groups {
+		s.leave(group)
+	}
 	s.port.sockets = slices.DeleteFunc(s.port.sockets, func(other *datagrams) bool { return other == s })
 	if number := s.name.local.Port(); len(s.port.sockets) == 0 && d.ports[number] == s.port {
 		delete(d.ports, number)
@@ -173,7 +185,7 @@ func (d *Daemon) reach(r record) error {
 		s.connect(netip.AddrPort{}, Unconnected)
 		return nil
 	}
-	_, err := s.outlet(r.peer)
+	_, err := s.outlet(outletName{to: r.peer})
 	if err == nil && r.value > 0 {
 		s.connect(r.peer, Established)
 	}
@@ -239,7 +251,7 @@ func (s *datagrams) deliver() {
 			return
 		}
 		s.waiting.Add(-int64(len(p.data)))
-		o, err := s.outlet(s.origin(p))
+		o, err := s.outlet(outletName{s.origin(p), p.group})
 		switch {
 		case err != nil:
 		case p.refused:
@@ -266,30 +278,45 @@ func (s *datagrams) origin(p packet) netip.AddrPort {
 // fromCluster takes what comes for a port.
 func (d *Daemon) fromCluster(p *port) {
 	for b := make([]byte, socket.MaxPacket); ; {
-		n, addr, err := p.conn.ReadFrom(b)
+		n, from, group, err := p.conn.ReadGroup(b)
 		refused := errors.Is(err, unix.ECONNREFUSED)
 		if err != nil && !refused {
 			return
 		}
-		from := addr.(socket.Addr)
-		if s := d.receiver(p, from); s != nil {
-			s.put(packet{node: from, data: slices.Clone(b[:n]), refused: refused})
+		for _, s := range d.receivers(p, from, group) {
+			to := group
+			if to == s.name.local.Addr() {
+				to = netip.Addr{}
+			}
+			s.put(packet{node: from, group: to, data: slices.Clone(b[:n]), refused: refused})
 		}
 	}
 }
 
-// receiver is the socket that a datagram goes to: that which hears of its sender only, or else the last one that hears of all.
-func (d *Daemon) receiver(p *port, from socket.Addr) (found *datagrams) {
+// receivers are the sockets that a datagram goes to: that which hears of its sender only, or else the last one that hears of all; of a group's all who hear that.
+func (d *Daemon) receivers(p *port, from socket.Addr, group netip.Addr) (found []*datagrams) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range p.sockets {
-		if !s.peer.IsValid() {
-			found = s
-		} else if node, is := ip.NodeOf(s.peer.Addr(), d.prefixes); is && from == (socket.Addr{Node: node, Port: s.peer.Port()}) {
-			return s
+		switch {
+		case group.IsValid():
+			if s.hears(group, from) {
+				found = append(found, s)
+			}
+		case s.name.local.Addr().IsMulticast():
+		case !s.peer.IsValid():
+			found = []*datagrams{s}
+		case d.is(s.peer, from):
+			return []*datagrams{s}
 		}
 	}
 	return found
+}
+
+// is says whether an address is a node's port.
+func (d *Daemon) is(a netip.AddrPort, at socket.Addr) bool {
+	node, is := ip.NodeOf(a.Addr(), d.prefixes)
+	return is && at == socket.Addr{Node: node, Port: a.Port()}
 }
 
 // fromSystem takes what comes by the system's stack.

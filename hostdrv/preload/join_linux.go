@@ -11,8 +11,9 @@ import (
 
 // joined is what a program is told that joins.
 type joined struct {
-	Node uint16
-	Nets []netip.Prefix
+	Node   uint16
+	Nets   []netip.Prefix
+	Groups bool
 }
 
 // join keeps the daemon for a program as long as the connection lasts.
@@ -22,7 +23,7 @@ func (d *Daemon) join(conn *net.UnixConn, pid int, text string) {
 	d.mu.Lock()
 	d.programs[conn] = e
 	d.mu.Unlock()
-	answer, err := json.Marshal(joined{d.stack.Node(), d.nets})
+	answer, err := json.Marshal(joined{d.stack.Node(), d.nets, d.groups})
 	if err == nil {
 		_, err = conn.Write(answer)
 	}
@@ -36,10 +37,11 @@ func (d *Daemon) join(conn *net.UnixConn, pid int, text string) {
 
 // Program is one that uses the daemon of a node.
 type Program struct {
-	Node uint16
-	Nets []netip.Prefix // the node's addresses
-	path string
-	conn io.Closer
+	Node   uint16
+	Nets   []netip.Prefix // the node's addresses
+	groups bool           // multicast groups are the cluster's
+	path   string
+	conn   io.Closer
 }
 
 // Join tells the daemon at a socket of a program, and, if it cannot be served, why. The daemon is not done before the Program is closed.
@@ -61,7 +63,7 @@ func Join(path, program, why string) (*Program, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &Program{Node: j.Node, Nets: j.Nets, path: path, conn: conn}, nil
+	return &Program{Node: j.Node, Nets: j.Nets, groups: j.Groups, path: path, conn: conn}, nil
 }
 
 // Close lets the daemon go.
@@ -82,6 +84,9 @@ func (p *Program) Environment(library string, quiet bool) []string {
 		library += " " + before
 	}
 	e := []string{"LD_PRELOAD=" + library, "LMMC_SOCKET_DAEMON=" + p.path, "LMMC_SOCKET_NETS=" + strings.Join(nets, " ")}
+	if p.groups {
+		e = append(e, "LMMC_SOCKET_GROUPS=1")
+	}
 	if quiet {
 		e = append(e, "LMMC_SOCKET_QUIET=1")
 	}

@@ -87,7 +87,7 @@ func beginOn(t *testing.T, rung string, top *topology.Topology) *network {
 		t.Cleanup(func() { check.Error(t, node.Close()) })
 		n.nodes = append(n.nodes, node)
 		path := strings.TrimPrefix(target, "unix:") + ".sockets"
-		o := socket.Options{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, Patience: 50 * time.Millisecond}
+		o := socket.Options{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, Peers: []uint16{1, 2}, Patience: 50 * time.Millisecond}
 		d := check.Must(preload.Open(t.Context(), node, check.Must(serve.Listen(path, ""))(t), o))(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := check.Go(func() error { return d.Run(ctx) })

@@ -16,34 +16,40 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/socket"
 )
 
+// outletName says for whom an outlet is, and for datagrams to what group: the kernel says it with each, as the address in the outlet's name.
+type outletName struct {
+	to    netip.AddrPort
+	group netip.Addr // not valid: to the node
+}
+
 // outlet is the daemon's end for a peer.
 type outlet struct {
+	outletName
 	file *os.File
 	raw  syscall.RawConn
-	to   netip.AddrPort
-	node socket.Addr // zero: to is no address of the cluster
+	node socket.Addr // zero: to is no node's address
 	used uint64
 }
 
 // outlet is the end for a peer, which is made unless there is one.
-func (s *datagrams) outlet(to netip.AddrPort) (*outlet, error) {
+func (s *datagrams) outlet(name outletName) (*outlet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, err := s.outlets[to], error(nil)
+	o, err := s.outlets[name], error(nil)
 	if o == nil {
-		if o, err = s.newOutlet(to); err != nil {
+		if o, err = s.newOutlet(name); err != nil {
 			return nil, err
 		}
 	}
 	s.clock++
 	o.used = s.clock
-	if o.node.Node != 0 {
+	if o.node.Node != 0 && !o.group.IsValid() {
 		s.last[o.node] = o
 	}
 	return o, nil
 }
 
-func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
+func (s *datagrams) newOutlet(of outletName) (*outlet, error) {
 	if s.outlets == nil {
 		return nil, net.ErrClosed
 	}
@@ -58,7 +64,7 @@ func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	name := record{kind: namePeer, domain: s.name.domain, id: s.name.id, peer: to}
+	name := record{kind: namePeer, domain: s.name.domain, id: s.name.id, local: netip.AddrPortFrom(of.group, 0), peer: of.to}
 	if err = unix.Connect(fd, s.name.name()); err == nil || errors.Is(err, unix.EPERM) { // the program hears of another peer only
 		err = unix.Bind(fd, name.name())
 	}
@@ -66,15 +72,15 @@ func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	o := &outlet{file: os.NewFile(uintptr(fd), "datagrams"), to: to}
-	if node, is := ip.NodeOf(to.Addr(), s.daemon.prefixes); is {
-		o.node = socket.Addr{Node: node, Port: to.Port()}
+	o := &outlet{file: os.NewFile(uintptr(fd), "datagrams"), outletName: of}
+	if node, is := ip.NodeOf(of.to.Addr(), s.daemon.prefixes); is {
+		o.node = socket.Addr{Node: node, Port: of.to.Port()}
 	}
 	if o.raw, err = o.file.SyscallConn(); err != nil {
 		o.file.Close()
 		return nil, err
 	}
-	s.outlets[to] = o
+	s.outlets[of] = o
 	s.daemon.work.Go(func() { s.fromProgram(o) })
 	return o, nil
 }
@@ -82,8 +88,8 @@ func (s *datagrams) newOutlet(to netip.AddrPort) (*outlet, error) {
 // forget closes the outlet used longest ago, which is made anew when it is needed.
 func (s *datagrams) forget() {
 	var oldest *outlet
-	for to, o := range s.outlets {
-		if to != s.peer && (oldest == nil || o.used < oldest.used) {
+	for name, o := range s.outlets {
+		if name.to != s.peer && (oldest == nil || o.used < oldest.used) {
 			oldest = o
 		}
 	}
@@ -94,7 +100,7 @@ func (s *datagrams) forget() {
 
 func (s *datagrams) remove(o *outlet) {
 	o.file.Close()
-	delete(s.outlets, o.to)
+	delete(s.outlets, o.outletName)
 	if s.last[o.node] == o {
 		delete(s.last, o.node)
 	}
@@ -133,9 +139,12 @@ func (s *datagrams) fromProgram(o *outlet) {
 		if len(from) < 2 || !bytes.Equal(from[2:], own) {
 			return // another program's
 		}
-		if o.node.Node != 0 {
+		switch {
+		case o.node.Node != 0:
 			_, _ = s.port.conn.WriteTo(b, o.node)
-		} else {
+		case s.daemon.isGroup(o.to.Addr()):
+			s.cast(o.to, b)
+		default:
 			s.toSystem(o.to, b)
 		}
 	})

@@ -28,6 +28,7 @@ type Daemon struct {
 	number   uint16
 	listener *serve.Listener
 	prefixes []netip.Prefix
+	groups   bool           // multicast groups are the cluster's
 	nets     []netip.Prefix // the node's address in each prefix
 	ctx      context.Context
 	work     sync.WaitGroup
@@ -48,7 +49,7 @@ func Open(ctx context.Context, node *hostdrv.Node, l *serve.Listener, o socket.O
 		return nil, errors.Join(err, l.Close())
 	}
 	d := &Daemon{
-		stack: stack, number: stack.Node(), listener: l, prefixes: o.Prefixes, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{},
+		stack: stack, number: stack.Node(), listener: l, prefixes: o.Prefixes, groups: len(o.Peers) > 0, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{},
 		datagrams: map[uint64]*datagrams{}, ports: map[uint16]*port{}, programs: map[*net.UnixConn]Entry{},
 	}
 	for _, p := range o.Prefixes {
@@ -174,6 +175,8 @@ func (d *Daemon) serve(conn *net.UnixConn, pid int) {
 		if err := d.giveBack(conn, r); err != nil {
 			answer(conn, err)
 		}
+	case r.kind == askSet || r.kind == askGet:
+		d.option(conn, r, b[recordSize:n])
 	case r.kind == askLinger:
 		d.mu.Lock()
 		if c := d.connections[r.id]; c != nil {

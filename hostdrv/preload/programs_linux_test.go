@@ -19,7 +19,7 @@ var programs = []struct {
 	name string
 	rtl  bool // also there
 	run  func(t *testing.T, n *network)
-}{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"redis", true, testRedis}, {"all of redis-benchmark", false, testRedisAll}, {"nginx", false, testNginx}, {"ssh", false, testSSH}, {"datagrams", false, testEcho}}
+}{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"redis", true, testRedis}, {"all of redis-benchmark", false, testRedisAll}, {"nginx", false, testNginx}, {"ssh", false, testSSH}, {"datagrams", false, testEcho}, {"multicast", true, testMulticast}}
 
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
@@ -182,4 +182,23 @@ print(at)`
 		check.Equal(t, host, n.run(t, node, python, "-c", client(host)), "('10.0.0.2', 5300)\n")
 	}
 	check.Equal(t, "loopback", n.run(t, 0, python, "-c", client("127.0.0.1")), "('127.0.0.1', 5300)\n")
+}
+
+// testMulticast has iperf, socat and python3 send to multicast groups that programs of both nodes have joined.
+func testMulticast(t *testing.T, n *network) {
+	_, end := n.serve(t, 1, 5001, "iperf", "-s", "-u", "-B", "239.1.2.3")
+	check.Contains(t, "iperf", n.run(t, 0, "iperf", "-u", "-c", "239.1.2.3", "-n", "20K", "-b", "1M"), "Sent 1")
+	end()
+	near, far := n.file("near"), n.file("far")
+	for node, file := range []string{near, far} {
+		write(t, file, nil)
+		n.serve(t, node, 5002, "socat", "-u", "UDP4-RECV:5002,reuseaddr,ip-add-membership=239.1.2.4:0.0.0.0", "OPEN:"+file+",append")
+	}
+	// Until the other node has said to this one that it is a member.
+	n.run(t, 0, python, "-c", `import socket as s, sys, time
+a = s.socket(s.AF_INET, s.SOCK_DGRAM)
+while not all(open(f).read() for f in sys.argv[1:]):
+    a.sendto(b"to both\n", ("239.1.2.4", 5002))
+    time.sleep(0.01)`, near, far)
+	check.Equal(t, "what has come", await(t, near, 1)[0]+", "+await(t, far, 1)[0], "to both, to both")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // version is that of records, which the library must share.
-const version = '1'
+const version = '2'
 
 // Kinds of records; lib/record.h says what they are.
 const (
@@ -26,6 +26,8 @@ const (
 	askAdopt      = 'u'
 	askReach      = 'p'
 	askReturn     = 'b'
+	askSet        = 's'
+	askGet        = 't'
 	askJoin       = 'j' // of lmmc run: program and reason follow, and the connection stays
 	askList       = 'q' // of lmmc sockets
 	answerDone    = 'o'

@@ -34,7 +34,7 @@ func TestOtherVersion(t *testing.T) {
 				return
 			}
 			_, _ = c.Read(make([]byte, 4096))
-			_, _ = c.Write(append([]byte("\x00lmmc2e"), make([]byte, 49)...))
+			_, _ = c.Write(append([]byte("\x00lmmc9e"), make([]byte, 49)...))
 			c.Close()
 		}
 	}()
@@ -93,7 +93,7 @@ while True: print("accepted from", l.accept()[1][0])`, log)
 s = socket.socket(socket.AF_UNIX)
 s.connect(bytes.fromhex("`+await(t, log, 1)[0]+`"))
 try: # to be taken for the daemon
-    socket.send_fds(s, [b"\0lmmc1o" + bytes(49)], [0])
+    socket.send_fds(s, [b"\0lmmc2o" + bytes(49)], [0])
     s.recv(100)
 except OSError: pass
 print("over")`), "over\n")

@@ -16,7 +16,7 @@ import (
 // TestDeps runs scripts/deps on machines made of stand-ins for its programs.
 func TestDeps(t *testing.T) {
 	all := []string{"verilator", "git", "make", "pkg-config", "yosys", "z3", "iverilog", "nextpnr-ice40", "icepack", "openFPGALoader", "flashrom", "ftdi_eeprom", "tshark", "zsh", "fish", "umockdev-run", "usbip",
-		"qemu-system-x86_64", "xz", "slurmctld", "munged", "ip", "ping", "iperf3", "ssh", "sshd", "python3", "curl", "redis-server", "nginx", "wrk"}
+		"qemu-system-x86_64", "xz", "slurmctld", "munged", "ip", "ping", "iperf3", "iperf", "socat", "ssh", "sshd", "python3", "curl", "redis-server", "nginx", "wrk"}
 	const (
 		oldGo  = "echo go1.19.2"
 		newGo  = "echo go1.99.0"

@@ -19,10 +19,12 @@ static struct net {
 	int bits; // of a prefix of 128
 } nets[16];
 static int net_count;
+static bool groups; // multicast groups are the cluster's
 
 __attribute__((constructor)) static void configure(void) {
 	const char *path = getenv("LMMC_SOCKET_DAEMON"), *list = getenv("LMMC_SOCKET_NETS");
 	quiet = getenv("LMMC_SOCKET_QUIET") != NULL;
+	groups = getenv("LMMC_SOCKET_GROUPS") != NULL;
 	if (!path || !list || strlen(path) >= sizeof at.sun_path)
 		return;
 	char text[1024], *rest = text;
@@ -61,8 +63,12 @@ static const struct net *net_of(const struct lmmc_end *e) {
 
 bool lmmc_in_cluster(const struct lmmc_end *e) { return net_of(e) != NULL; }
 
+bool lmmc_is_group(const struct lmmc_end *e) { // 224.0.0.0/24 is what a link's own protocols have
+	return groups && memcmp(e->ip, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12) == 0 && e->ip[12] >> 4 == 14 && memcmp(e->ip + 12, "\xE0\0\0", 3) != 0;
+}
+
 struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]) {
-	const struct net *n = net_of(peer);
+	const struct net *n = lmmc_is_group(peer) && net_count > 0 ? &nets[0] : net_of(peer);
 	struct lmmc_end own = n ? n->own : (struct lmmc_end){0};
 	memcpy(own.port, port, 2);
 	return own;
@@ -108,8 +114,8 @@ static void warn(const char *why) {
 	warned = true;
 }
 
-static bool exchange(int fd, const struct lmmc_record *r, const char *text, int with) {
-	struct iovec parts[] = {{(void *)r, sizeof *r}, {(void *)text, strlen(text)}};
+static bool exchange(int fd, const struct lmmc_record *r, const void *more, size_t size, int with) {
+	struct iovec parts[] = {{(void *)r, sizeof *r}, {(void *)more, size}};
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
@@ -122,13 +128,14 @@ static bool exchange(int fd, const struct lmmc_record *r, const char *text, int 
 	return sendmsg(fd, &m, MSG_NOSIGNAL) >= 0;
 }
 
-int lmmc_receive(int from, struct lmmc_record *r) {
-	struct iovec part = {r, sizeof *r};
+// receive receives a descriptor with a record, and what follows that.
+static int receive(int from, struct lmmc_record *r, void *more, socklen_t *size) {
+	struct iovec parts[] = {{r, sizeof *r}, {more, *size}};
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control};
 	ssize_t n;
 	int got = -1;
 	r->kind = 0;
@@ -139,8 +146,12 @@ int lmmc_receive(int from, struct lmmc_record *r) {
 		memcpy(&got, CMSG_DATA(c), sizeof got);
 	if (n < (ssize_t)sizeof *r)
 		r->kind = 0;
+	else
+		*size = (socklen_t)((size_t)n - sizeof *r);
 	return got;
 }
+
+int lmmc_receive(int from, struct lmmc_record *r) { return receive(from, r, NULL, &(socklen_t){0}); }
 
 // reach connects to the daemon. Returns -1 if it is not there.
 static int reach(void) {
@@ -158,13 +169,13 @@ static int reach(void) {
 	return -1;
 }
 
-int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold) {
+static int ask(struct lmmc_record *r, int with, void *more, socklen_t *size, int *got, int *hold) {
 	int fd = reach();
 	if (fd < 0)
 		return errno == EMFILE || errno == ENFILE ? errno : EPROTO;
 	int descriptor = -1, problem = EPROTO;
-	if (exchange(fd, r, "", with)) {
-		descriptor = lmmc_receive(fd, r);
+	if (exchange(fd, r, more, *size, with)) {
+		descriptor = receive(fd, r, more, size);
 		if (r->kind && r->version != LMMC_VERSION)
 			warn("the daemon is of another version than liblmmc-socket.so: use both of one build");
 		else if (r->kind == LMMC_DONE)
@@ -186,6 +197,9 @@ int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold) {
 		close(descriptor);
 	return problem;
 }
+
+int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold) { return ask(r, with, NULL, &(socklen_t){0}, got, hold); }
+int lmmc_ask_option(struct lmmc_record *r, void *value, socklen_t *size) { return ask(r, -1, value, size, NULL, NULL); }
 
 int lmmc_outcome(int held, const struct timeval *limit) {
 	struct lmmc_record r;
@@ -210,7 +224,7 @@ void lmmc_note(int fd, const struct lmmc_end *peer, const char *why) {
 		lmmc_end_of((void *)&a, size, &r.local);
 	if (peer)
 		r.peer = *peer;
-	exchange(to, &r, why, -1);
+	exchange(to, &r, why, strlen(why), -1);
 	close(to);
 	errno = saved;
 }

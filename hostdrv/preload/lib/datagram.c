@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/udp.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,6 +32,16 @@ static bool is_udp(int fd, int *domain) {
 	return (*domain == AF_INET || *domain == AF_INET6) && lmmc_option(fd, SO_PROTOCOL) == IPPROTO_UDP;
 }
 
+// carries says whether an address is the cluster's: of a multicast group that is so unless the socket's are to go by another interface.
+static bool carries(int fd, const struct lmmc_end *e) {
+	struct in_addr by = {0};
+	socklen_t size = sizeof by;
+	if (!lmmc_is_group(e))
+		return lmmc_in_cluster(e);
+	NEXT(getsockopt)(fd, IPPROTO_IP, IP_MULTICAST_IF, &by, &size); // which fails if the daemon has it
+	return by.s_addr == 0;
+}
+
 // adopt has the daemon carry the datagrams of the system's socket, which has a port. Returns 0 or an errno.
 static int adopt(int fd, int domain) {
 	struct lmmc_record r = lmmc_record(LMMC_ADOPT, domain);
@@ -47,7 +58,11 @@ static int adopt(int fd, int domain) {
 	}
 	int flags = fcntl(fd, F_GETFL); // which the daemon changes
 	int problem = lmmc_ask(&r, fd, &by, NULL);
-	return problem ? problem : lmmc_replace(fd, by, flags) < 0 ? errno : 0;
+	if (problem)
+		return problem;
+	if (lmmc_own_name(by, &r))
+		lmmc_adopted(fd, by, &r);
+	return lmmc_replace(fd, by, flags) < 0 ? errno : 0;
 }
 
 static const char *reason(int problem) {
@@ -60,7 +75,7 @@ int lmmc_bound_datagrams(int fd, int domain) {
 	socklen_t size = sizeof a;
 	if (NEXT(getsockname)(fd, (void *)&a, &size) < 0 || !lmmc_end_of((void *)&a, size, &own))
 		return 0;
-	if (!lmmc_is_any(&own) && !lmmc_is_own(&own)) {
+	if (!lmmc_is_any(&own) && !lmmc_is_own(&own) && !lmmc_is_group(&own)) {
 		lmmc_note(fd, NULL, "not an address of the cluster");
 		return 0;
 	}
@@ -106,7 +121,7 @@ int lmmc_connect_datagrams(int fd, const struct sockaddr *to, socklen_t size) {
 	if (!lmmc_is_datagrams(fd, &own)) {
 		if (!known || !is_udp(fd, &domain))
 			return NEXT(connect)(fd, to, size);
-		int problem = lmmc_in_cluster(&peer) ? adopt(fd, domain) : EDESTADDRREQ;
+		int problem = carries(fd, &peer) ? adopt(fd, domain) : EDESTADDRREQ;
 		if (problem || !lmmc_is_datagrams(fd, &own)) {
 			int result = NEXT(connect)(fd, to, size);
 			lmmc_note(fd, &peer, problem == EDESTADDRREQ ? "not an address of the cluster" : reason(problem));
@@ -118,7 +133,7 @@ int lmmc_connect_datagrams(int fd, const struct sockaddr *to, socklen_t size) {
 		reach(&name, -1);
 		return NEXT(connect)(fd, to, size);
 	}
-	if (!lmmc_in_cluster(&peer))
+	if (!carries(fd, &peer))
 		return give_back(fd, &own) < 0 ? -1 : connect(fd, to, size);
 	name = peer_name(&own, &peer);
 	int problem = reach(&name, 1);
@@ -133,7 +148,7 @@ static int direct(int fd, const struct sockaddr *to, socklen_t size, struct lmmc
 	if (!lmmc_end_of(to, size, &peer))
 		return 0;
 	if (!lmmc_is_datagrams(fd, &own)) {
-		if (!lmmc_in_cluster(&peer) || !is_udp(fd, &domain))
+		if (!carries(fd, &peer) || !is_udp(fd, &domain))
 			return 0;
 		struct sockaddr_storage other;
 		socklen_t other_size = sizeof other;
@@ -149,11 +164,51 @@ static int direct(int fd, const struct sockaddr *to, socklen_t size, struct lmmc
 	return 1;
 }
 
+// sound says whether control messages that go with a datagram are: what they say changes nothing, but for how it would be cut.
+static bool sound(const struct msghdr *m) {
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR((struct msghdr *)m, c)) {
+		int value = 0;
+		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_SEGMENT)
+			return lmmc_fail(EIO) == 0; // as of an interface that cannot
+		if (c->cmsg_level != IPPROTO_IP)
+			continue;
+		size_t size = c->cmsg_len - CMSG_LEN(0);
+		memcpy(&value, CMSG_DATA(c), size < sizeof value ? size : sizeof value);
+		struct in_pktinfo info;
+		struct lmmc_end own;
+		struct sockaddr_in by = {.sin_family = AF_INET};
+		switch (c->cmsg_type) {
+		case IP_PKTINFO:
+			if (size != sizeof info)
+				return lmmc_fail(EINVAL) == 0;
+			memcpy(&info, CMSG_DATA(c), sizeof info);
+			by.sin_addr = info.ipi_spec_dst;
+			lmmc_end_of((void *)&by, sizeof by, &own);
+			if (!lmmc_is_any(&own) && !lmmc_is_own(&own))
+				return lmmc_fail(ENETUNREACH) == 0;
+			break;
+		case IP_TTL:
+			if (size != sizeof value || value < 1 || value > 255)
+				return lmmc_fail(EINVAL) == 0;
+			break;
+		case IP_TOS:
+			if ((size != sizeof value && size != 1) || value < 0 || value > 255)
+				return lmmc_fail(EINVAL) == 0;
+			break;
+		default:
+			return lmmc_fail(EINVAL) == 0;
+		}
+	}
+	return true;
+}
+
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags) {
 	struct lmmc_record name;
 	int way = m ? direct(fd, m->msg_name, m->msg_namelen, &name) : 0;
 	if (way <= 0)
 		return way < 0 ? -1 : told(fd, NEXT(sendmsg)(fd, m, flags));
+	if (!sound(m))
+		return -1;
 	struct sockaddr_un un;
 	struct msghdr there = {.msg_name = &un, .msg_namelen = lmmc_name(&name, &un), .msg_iov = m->msg_iov, .msg_iovlen = m->msg_iovlen};
 	size_t n = 0;
@@ -179,7 +234,7 @@ ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr
 int sendmmsg(int fd, struct mmsghdr *m, unsigned count, int flags) {
 	struct lmmc_record own;
 	struct lmmc_end peer;
-	if (count == 0 || (!(lmmc_end_of(m->msg_hdr.msg_name, m->msg_hdr.msg_namelen, &peer) && lmmc_in_cluster(&peer)) && !lmmc_is_datagrams(fd, &own)))
+	if (count == 0 || (!(lmmc_end_of(m->msg_hdr.msg_name, m->msg_hdr.msg_namelen, &peer) && carries(fd, &peer)) && !lmmc_is_datagrams(fd, &own)))
 		return NEXT(sendmmsg)(fd, m, count, flags);
 	for (unsigned i = 0; i < count; i++) {
 		ssize_t n = sendmsg(fd, &m[i].msg_hdr, flags);
@@ -188,6 +243,40 @@ int sendmmsg(int fd, struct mmsghdr *m, unsigned count, int flags) {
 		m[i].msg_len = (unsigned)n;
 	}
 	return (int)count;
+}
+
+// add adds a control message, or what there is room for, as the kernel does.
+static void add(struct msghdr *to, size_t room, int type, const void *value, size_t size) {
+	struct cmsghdr c = {.cmsg_len = CMSG_LEN(size), .cmsg_level = IPPROTO_IP, .cmsg_type = type};
+	size_t left = room - to->msg_controllen;
+	char *at = (char *)to->msg_control + to->msg_controllen;
+	if (left < c.cmsg_len)
+		to->msg_flags |= MSG_CTRUNC;
+	if (left < sizeof c)
+		return;
+	if (left < c.cmsg_len)
+		c.cmsg_len = left;
+	memcpy(at, &c, sizeof c);
+	memcpy(at + CMSG_LEN(0), value, c.cmsg_len - CMSG_LEN(0));
+	to->msg_controllen += left < CMSG_SPACE(size) ? left : CMSG_SPACE(size);
+}
+
+// inform adds the control messages that the program wants of a datagram from a peer.
+static void inform(int fd, const struct lmmc_record *own, const struct lmmc_record *from, struct msghdr *to, size_t room) {
+	enum lmmc_wanted wanted = room && own->domain == AF_INET ? lmmc_wanted(fd) : 0;
+	struct lmmc_end node = lmmc_own_for(&from->peer, from->peer.port), at = from->local;
+	if (lmmc_is_any(&at))
+		at = lmmc_is_group(&own->local) ? own->local : node;
+	struct in_pktinfo info = {0};
+	memcpy(&info.ipi_addr, at.ip + 12, 4);
+	memcpy(&info.ipi_spec_dst, node.ip + 12, 4);
+	if (wanted & LMMC_PKTINFO)
+		add(to, room, IP_PKTINFO, &info, sizeof info);
+	int ttl = lmmc_is_group(&at) ? 1 : 64;
+	if (wanted & LMMC_TTL)
+		add(to, room, IP_TTL, &ttl, sizeof ttl);
+	if (wanted & LMMC_TOS)
+		add(to, room, IP_TOS, "", 1);
 }
 
 // keep copies what the kernel says with a datagram to who receives it, but not who has sent it. Returns whether that was the daemon.
@@ -235,8 +324,10 @@ ssize_t lmmc_take(int fd, const struct lmmc_record *own, struct msghdr *m, int f
 				NEXT(recv)(fd, &(char){0}, 1, MSG_DONTWAIT);
 			continue;
 		}
+		out.msg_flags = in.msg_flags & ~MSG_CMSG_CLOEXEC;
+		inform(fd, own, &from, &out, m->msg_control ? m->msg_controllen : 0);
 		m->msg_controllen = out.msg_controllen;
-		m->msg_flags = in.msg_flags & ~MSG_CMSG_CLOEXEC;
+		m->msg_flags = out.msg_flags;
 		if (m->msg_name)
 			lmmc_address_of(&from.peer, own->domain, m->msg_name, &m->msg_namelen);
 		else

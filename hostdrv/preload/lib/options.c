@@ -14,8 +14,8 @@ static bool is_ours(int fd, struct lmmc_record *own) {
 	return ours;
 }
 
-// inherent says whether what has a name has an option that may be set and changes nothing here, and its value.
-static bool inherent(const struct lmmc_record *own, int level, int name, int *value) {
+// inherent says whether a connection has an option that may be set and changes nothing here, and its value.
+static bool inherent(int level, int name, int *value) {
 	static const struct {
 		int level, name, value;
 	} all[] = {
@@ -49,7 +49,7 @@ static bool inherent(const struct lmmc_record *own, int level, int name, int *va
 		{IPPROTO_IPV6, IPV6_RECVERR, 0},
 	};
 	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i].level == level && all[i].name == name && (own->kind != LMMC_DATAGRAMS || level != IPPROTO_TCP)) {
+		if (all[i].level == level && all[i].name == name) {
 			*value = all[i].value;
 			return true;
 		}
@@ -85,11 +85,13 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *size) {
 	}
 	if (result == 0 || !is_protocol(level) || !is_ours(fd, &own))
 		return result;
-	if (inherent(&own, level, name, &known))
+	if (own.kind == LMMC_DATAGRAMS)
+		return lmmc_udp_option(fd, &own, false, level, name, value, size);
+	if (inherent(level, name, &known))
 		give(&known, sizeof known, value, size);
-	else if (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_CONGESTION)
+	else if (level == IPPROTO_TCP && name == TCP_CONGESTION)
 		give("lmmc", 5, value, size);
-	else if (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_INFO) {
+	else if (level == IPPROTO_TCP && name == TCP_INFO) {
 		struct tcp_info info = {.tcpi_state = lmmc_peer_name(fd, &peer) ? TCP_ESTABLISHED : own.kind == LMMC_LISTENER ? TCP_LISTEN : TCP_SYN_SENT,
 			.tcpi_snd_mss = 16364, .tcpi_rcv_mss = 16364};
 		give(&info, sizeof info, value, size);
@@ -109,6 +111,11 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
 		if (NEXT(getsockopt)(fd, level, name, &known, &known_size) == 0 && 2 * *(const int *)value <= known)
 			return 0;
 	}
+	if (level == IPPROTO_IP && lmmc_option(fd, SO_TYPE) == SOCK_DGRAM && !is_ours(fd, &own)) {
+		int early = lmmc_early_option(fd, name, value, size);
+		if (early <= 0)
+			return early;
+	}
 	int result = NEXT(setsockopt)(fd, level, name, value, size);
 	if (level == SOL_SOCKET && name == SO_LINGER && result == 0 && is_ours(fd, &own) && own.kind == LMMC_SOCKET) {
 		const struct linger *l = value;
@@ -120,7 +127,9 @@ int setsockopt(int fd, int level, int name, const void *value, socklen_t size) {
 	}
 	if (result == 0 || !is_protocol(level) || !is_ours(fd, &own))
 		return result;
-	if (inherent(&own, level, name, &known) || (own.kind != LMMC_DATAGRAMS && level == IPPROTO_TCP && name == TCP_CONGESTION))
+	if (own.kind == LMMC_DATAGRAMS)
+		return lmmc_udp_option(fd, &own, true, level, name, (void *)value, &size);
+	if (inherent(level, name, &known) || (level == IPPROTO_TCP && name == TCP_CONGESTION))
 		return 0;
 	errno = ENOPROTOOPT;
 	return -1;

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#define LMMC_VERSION '1'
+#define LMMC_VERSION '2'
 
 enum lmmc_kind {
 	// Names.
@@ -18,7 +18,7 @@ enum lmmc_kind {
 	LMMC_FAILED = 'F',    // of one that could not be had, value: errno; one that is opening has no name
 	LMMC_LISTENER = 'L',  // a program's listening descriptor, value: the user id of the daemon
 	LMMC_DATAGRAMS = 'D', // a program's socket of UDP, value: the user id of the daemon
-	LMMC_PEER = 'P',      // the daemon's end of one of those, id, for a peer
+	LMMC_PEER = 'P',      // the daemon's end of one of those, id, for a peer; local: the multicast group that what comes from it has gone to, or zero
 	// Requests.
 	LMMC_CONNECT = 'c', // value: 1 asks for the outcome as well
 	LMMC_LISTEN = 'l',  // with the socket that listens at the system's stack; value: backlog
@@ -28,6 +28,8 @@ enum lmmc_kind {
 	LMMC_ADOPT = 'u',   // with the system's socket of UDP, for one whose datagrams the daemon carries
 	LMMC_REACH = 'p',   // id: that one; asks for an end for the peer; value: 1 if it is to be the only one, -1 if there is to be no such any more
 	LMMC_RETURN = 'b',  // id: that one; asks for the system's socket back
+	LMMC_SET = 's',     // id: that one; domain: level of an option, value: its name; what it is to be follows
+	LMMC_GET = 't',     // likewise; what there is room for follows, and the option the answer
 	// Answers.
 	LMMC_DONE = 'o', // perhaps with a descriptor
 	LMMC_ERROR = 'e' // value: errno
@@ -66,7 +68,9 @@ socklen_t lmmc_name(const struct lmmc_record *r, struct sockaddr_un *un);
 // Whether an address is a node's, and whether it is this node's own.
 bool lmmc_in_cluster(const struct lmmc_end *e);
 bool lmmc_is_own(const struct lmmc_end *e);
-// This node's own address for a peer, with a port.
+// Whether an address is a multicast group's of the cluster.
+bool lmmc_is_group(const struct lmmc_end *e);
+// This node's own address for a peer or group, with a port.
 struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]);
 // Whether a name is a node's, as node2 or node2.cluster, and its address, which is of the family if there is such a one.
 bool lmmc_node_address(const char *name, int family, char *text, socklen_t size);
@@ -74,6 +78,8 @@ bool lmmc_node_address(const char *name, int family, char *text, socklen_t size)
 // EMFILE or ENFILE if that takes more descriptors than the program may have.
 // If hold is not NULL, the connection to the daemon stays open there.
 int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold);
+// Does the same for an option, which is sent and received.
+int lmmc_ask_option(struct lmmc_record *r, void *value, socklen_t *size);
 // Waits for the outcome of a connection at what lmmc_ask held. Returns 0 or an errno.
 int lmmc_outcome(int held, const struct timeval *limit);
 void lmmc_note(int fd, const struct lmmc_end *peer, const char *why);
@@ -88,6 +94,18 @@ int lmmc_connect_datagrams(int fd, const struct sockaddr *to, socklen_t size);
 int lmmc_bound_datagrams(int fd, int domain);
 // recvmsg of one that the daemon has.
 ssize_t lmmc_take(int fd, const struct lmmc_record *own, struct msghdr *m, int flags);
+
+// group.c: options of IP of sockets of UDP.
+
+enum lmmc_wanted { LMMC_PKTINFO = 1, LMMC_TTL = 2, LMMC_TOS = 4 };
+// What control messages the program wants of one that the daemon has.
+enum lmmc_wanted lmmc_wanted(int fd);
+// getsockopt and setsockopt of one that the daemon has.
+int lmmc_udp_option(int fd, const struct lmmc_record *own, bool set, int level, int name, void *value, socklen_t *size);
+// setsockopt of IP of one that the system has still; 1: it is for the system.
+int lmmc_early_option(int fd, int name, const void *value, socklen_t size);
+// Has by, which is to be in the place of fd, want what that does, and join its groups.
+void lmmc_adopted(int fd, int by, const struct lmmc_record *own);
 
 // calls.c.
 

@@ -293,11 +293,173 @@ static void six(void) {
 	SAY("from %d %d", memcmp(&p.sin6_addr, &to.sin6_addr, 16) == 0, p.sin6_port == to.sin6_port);
 }
 
+// take receives a datagram of a group, and says what control messages come with it.
+static void take(int fd, size_t room) {
+	char t[20] = {0}, control[300];
+	struct msghdr m = {.msg_iov = &(struct iovec){t, 19}, .msg_iovlen = 1, .msg_control = control, .msg_controllen = room};
+	CALL(recvmsg(fd, &m, 0));
+	SAY("flags %#x, control %zu: %s", m.msg_flags, m.msg_controllen, t);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		struct in_pktinfo *p = (void *)CMSG_DATA(c);
+		if (c->cmsg_type == IP_PKTINFO && c->cmsg_len == CMSG_LEN(sizeof *p))
+			SAY("to %x", p->ipi_addr.s_addr == at.sin_addr.s_addr ? p->ipi_spec_dst.s_addr == at.sin_addr.s_addr : p->ipi_addr.s_addr);
+		else
+			SAY("type %d, length %zu: %d", c->cmsg_type, c->cmsg_len, c->cmsg_len < CMSG_LEN(1) || c->cmsg_type == IP_PKTINFO ? -1 : *CMSG_DATA(c));
+	}
+}
+
+static struct ip_mreqn member(const char *group) {
+	struct ip_mreqn m = {.imr_address = at.sin_addr};
+	inet_pton(AF_INET, group, &m.imr_multiaddr);
+	return m;
+}
+
+#define OPTION(fd, name, value) setsockopt(fd, IPPROTO_IP, name, &value, sizeof value)
+
+static void groups(void) { // of which all know that are the node's, so that nothing depends on other interfaces
+	int a = bound(0), s[4], e = socket(AF_INET, SOCK_DGRAM, 0), port = 0;
+	struct ip_mreqn m = member("239.1.2.3"), other = member("239.1.2.4"), none = member("10.0.0.9"), early = member("239.1.2.5");
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = m.imr_multiaddr}, p;
+	struct in_addr by;
+	socklen_t n = sizeof by;
+	char t[20];
+	for (int i = 0; i < 4; i++) { // of any address, the same, the group's, the node's
+		p = to;
+		p.sin_port = port;
+		p.sin_addr.s_addr = i < 2 ? 0 : i == 2 ? to.sin_addr.s_addr : at.sin_addr.s_addr;
+		s[i] = socket(AF_INET, SOCK_DGRAM, 0);
+		set(s[i], SOL_SOCKET, SO_REUSEADDR, 1);
+		CALL(bind(s[i], (void *)&p, sizeof p));
+		to.sin_port = port = name(s[i]).sin_port;
+	}
+	SAY("bound to the group %d", name(s[2]).sin_addr.s_addr == to.sin_addr.s_addr);
+	SAY("TTL %d, loop %d, all %d", get(a, IPPROTO_IP, IP_MULTICAST_TTL), get(a, IPPROTO_IP, IP_MULTICAST_LOOP), get(a, IPPROTO_IP, IP_MULTICAST_ALL));
+	CALL(OPTION(a, IP_MULTICAST_IF, at.sin_addr));
+	CALL(getsockopt(a, IPPROTO_IP, IP_MULTICAST_IF, &by, &n));
+	SAY("by the node %d", by.s_addr == at.sin_addr.s_addr);
+	CALL(OPTION(s[0], IP_ADD_MEMBERSHIP, none));
+	CALL(OPTION(s[0], IP_DROP_MEMBERSHIP, m));
+	CALL(setsockopt(s[0], IPPROTO_IP, IP_ADD_MEMBERSHIP, &m, 4));
+	for (int i = 0; i < 4; i++)
+		CALL(OPTION(s[i], IP_ADD_MEMBERSHIP, m));
+	CALL(OPTION(s[0], IP_ADD_MEMBERSHIP, m));
+	CALL(sendto(a, "to all", 6, 0, (void *)&to, sizeof to));
+	for (int i = 0; i < 3; i++) {
+		n = sizeof p;
+		CALL(recvfrom(s[i], t, 20, 0, (void *)&p, &n));
+		SAY("from %d", p.sin_port == name(a).sin_port && p.sin_addr.s_addr == at.sin_addr.s_addr);
+	}
+	CALL(set(a, IPPROTO_IP, IP_MULTICAST_TTL, 0));
+	CALL(set(a, IPPROTO_IP, IP_MULTICAST_TTL, 300));
+	CALL(sendto(a, "to the node's own", 17, 0, (void *)&to, sizeof to));
+	SAY("TTL %d", get(a, IPPROTO_IP, IP_MULTICAST_TTL));
+	for (int i = 0; i < 3; i++)
+		CALL(recv(s[i], t, 20, 0));
+	p = name(s[3]);
+	CALL(sendto(a, "to the node", 11, 0, (void *)&p, sizeof p));
+	CALL(recv(s[3], t, 20, 0)); // the group's have not come there
+	set(a, IPPROTO_IP, IP_MULTICAST_TTL, 1);
+
+	set(s[1], IPPROTO_IP, IP_MULTICAST_ALL, 0);
+	set(s[1], IPPROTO_IP, IP_PKTINFO, 1);
+	set(s[1], IPPROTO_IP, IP_RECVTTL, 1);
+	CALL(OPTION(s[0], IP_ADD_MEMBERSHIP, other));
+	to.sin_addr = other.imr_multiaddr;
+	CALL(sendto(a, "to the other", 12, 0, (void *)&to, sizeof to)); // which socket 1 does not hear
+	CALL(recv(s[0], t, 20, 0));
+	to.sin_addr = m.imr_multiaddr;
+	CALL(connect(a, (void *)&to, sizeof to));
+	SAY("local %d", name(a).sin_addr.s_addr == at.sin_addr.s_addr);
+	CALL(send(a, "connected", 9, 0));
+	take(s[1], 300);
+	CALL(recv(s[0], t, 20, 0));
+	CALL(recv(s[2], t, 20, 0));
+	CALL(OPTION(s[1], IP_DROP_MEMBERSHIP, m));
+	CALL(OPTION(s[1], IP_DROP_MEMBERSHIP, m));
+	CALL(send(a, "once more", 9, 0)); // which socket 1 does not hear
+	CALL(recv(s[2], t, 20, 0));
+	p = name(s[1]);
+	p.sin_addr = at.sin_addr;
+	close(s[3]);
+	close(s[0]);
+
+	struct group_req g = {0};
+	((struct sockaddr_in *)&g.gr_group)->sin_family = AF_INET;
+	((struct sockaddr_in *)&g.gr_group)->sin_addr = early.imr_multiaddr;
+	CALL(OPTION(e, IP_ADD_MEMBERSHIP, early)); // before it has a port
+	CALL(OPTION(e, IP_ADD_MEMBERSHIP, early));
+	CALL(OPTION(e, IP_ADD_MEMBERSHIP, m));
+	CALL(OPTION(e, IP_DROP_MEMBERSHIP, m));
+	CALL(OPTION(e, IP_MULTICAST_IF, at.sin_addr));
+	set(e, SOL_SOCKET, SO_REUSEADDR, 1);
+	p.sin_addr.s_addr = 0;
+	p.sin_port = 0;
+	CALL(bind(e, (void *)&p, sizeof p));
+	CALL(OPTION(e, IP_ADD_MEMBERSHIP, early));
+	to = name(e);
+	to.sin_addr = early.imr_multiaddr;
+	CALL(sendto(e, "early", 5, 0, (void *)&to, sizeof to));
+	CALL(recv(e, t, 20, 0));
+	CALL(OPTION(e, IP_DROP_MEMBERSHIP, early));
+	int count = 0;
+	for (; count < 30; count++) {
+		early.imr_multiaddr.s_addr = htonl(0xEF010300 + count);
+		if (OPTION(e, IP_ADD_MEMBERSHIP, early) < 0)
+			break;
+	}
+	SAY("groups %d: %s", count, strerrorname_np(errno));
+	struct ip_mreq_source source = {m.imr_multiaddr, at.sin_addr, at.sin_addr};
+	CALL(OPTION(s[1], IP_ADD_SOURCE_MEMBERSHIP, source));
+	CALL(OPTION(s[2], IP_BLOCK_SOURCE, source));
+	close(a), close(s[1]), close(s[2]), close(e);
+}
+
+static void told(void) { // control messages
+	int a = bound(0), b = bound(0);
+	struct sockaddr_in to = name(b);
+	CALL(set(b, IPPROTO_IP, IP_PKTINFO, 1));
+	CALL(set(b, IPPROTO_IP, IP_RECVTTL, 1));
+	CALL(set(b, IPPROTO_IP, IP_RECVTOS, 1));
+	SAY("wanted %d %d %d", get(b, IPPROTO_IP, IP_PKTINFO), get(b, IPPROTO_IP, IP_RECVTTL), get(b, IPPROTO_IP, IP_RECVTOS));
+	for (size_t *room = (size_t[]){300, 80, 72, 50, 28, 20, 1}; *room > 1; room++) {
+		sendto(a, "told", 4, 0, (void *)&to, sizeof to);
+		take(b, *room);
+	}
+	CALL(set(b, IPPROTO_IP, IP_PKTINFO, 0));
+	sendto(a, "told", 4, 0, (void *)&to, sizeof to);
+	take(b, 300);
+	CALL(set(a, IPPROTO_IP, IP_TTL, 7));
+	SAY("TTL %d", get(a, IPPROTO_IP, IP_TTL));
+	CALL(set(a, IPPROTO_IP, IP_TTL, 700));
+	CALL(set(a, IPPROTO_IP, IP_RECVERR, 1));
+	SAY("IP_RECVERR %d", get(a, IPPROTO_IP, IP_RECVERR));
+
+	union {
+		struct cmsghdr head;
+		char room[100];
+	} c = {.head = {.cmsg_level = IPPROTO_IP}};
+	struct msghdr m = {.msg_name = &to, .msg_namelen = sizeof to, .msg_iov = &(struct iovec){"with", 4}, .msg_iovlen = 1, .msg_control = &c};
+	struct in_pktinfo by = {.ipi_spec_dst = at.sin_addr};
+	for (struct { int type, value; size_t size; } *w = (void *)(struct { int type, value; size_t size; }[]){
+		     {IP_TTL, 9, 4}, {IP_TTL, 0, 4}, {IP_TTL, 256, 4}, {IP_TTL, 9, 1}, {IP_TOS, 16, 4}, {IP_TOS, 16, 1}, {IP_TOS, 300, 4}, {IP_PKTINFO, 0, sizeof by}, {IP_PKTINFO, 1, sizeof by}, {IP_PKTINFO, 0, 4}, {IP_MTU, 0, 4}, {0}};
+	     w->type; w++) {
+		by.ipi_spec_dst = at.sin_addr;
+		if (w->value == 1)
+			by.ipi_spec_dst.s_addr = htonl(0x0A090909);
+		memcpy(CMSG_DATA(&c.head), w->type == IP_PKTINFO ? (void *)&by : &w->value, w->size);
+		c.head.cmsg_type = w->type;
+		c.head.cmsg_len = CMSG_LEN(w->size);
+		m.msg_controllen = CMSG_SPACE(w->size);
+		SAY("with type %d, %d, size %zu", w->type, w->value, w->size);
+		CALL(sendmsg(a, &m, 0));
+	}
+}
+
 int main(int count, char **args) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"six", six}};
+	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"six", six}, {"groups", groups}, {"told", told}};
 	setlinebuf(stdout);
 	at.sin_family = AF_INET;
 	inet_pton(AF_INET, args[1], &at.sin_addr);

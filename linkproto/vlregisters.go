@@ -41,7 +41,7 @@ var (
 	VLUp            = Bits{"UP", 0, 1, "open, and it sends packets: a ROUTE with the right key has come, or the host has written 1"}
 	VLLost          = Bits{"LOST", 6, 1, "it has closed by itself, and the host has neither opened nor closed it since"}
 	VLCountsReplays = Bits{"REPLAYS", 0, 16, "times it went back, for a LOST or for RETRY; stops at its highest value"}
-	VLCountsDropped = Bits{"DROPPED", 16, 16, "ROUTEs that came for it and were dropped: damaged, again, too early, or without room; stops at its highest value"}
+	VLCountsDropped = Bits{"DROPPED", 16, 16, "ROUTEs that came for it while it was UP and were dropped, whole or their packet or acknowledgement only; stops at its highest value"}
 )
 
 // VLPeerFields, VLStatusFields and VLCountsFields list the fields of those registers. Not to be modified.

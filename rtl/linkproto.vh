@@ -298,7 +298,7 @@
 `define LP_VL_STATUS_FREED_WIDTH        8
 `define LP_VL_COUNTS_REPLAYS_LSB        0                // times it went back, for a LOST or for RETRY; stops at its highest value
 `define LP_VL_COUNTS_REPLAYS_WIDTH      16
-`define LP_VL_COUNTS_DROPPED_LSB        16               // ROUTEs that came for it and were dropped: damaged, again, too early, or without room; stops at its highest value
+`define LP_VL_COUNTS_DROPPED_LSB        16               // ROUTEs that came for it while it was UP and were dropped, whole or their packet or acknowledgement only; stops at its highest value
 `define LP_VL_COUNTS_DROPPED_WIDTH      16
 `define LP_BARRIER_MEMBERS              4'h0             // rw
 `define LP_BARRIER_PHASE                4'h1             // rw

@@ -131,7 +131,7 @@ module net_vl #(
         if (rst) {clocks, paces} <= {TW + 4{1'b0}};
     end
 
-    wire        look, there, looked, ours, takes, hear, heard, delivers, r_stop, r_lost, r_packet, r_fits, r_good;
+    wire        look, there, looked, opened, ours, takes, hear, heard, delivers, r_stop, r_lost, r_packet, r_fits, r_good;
     wire        r_host, r_message, settles;
     wire [31:0] r_key;
     wire [15:0] r_src;
@@ -145,7 +145,7 @@ module net_vl #(
     wire        send_early, send_whole, send_undo;
     net_vl_receive #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_receive (
         .clk(clk), .rst(rst), .node(node), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last), .s_void(i_void),
-        .look(look), .there(there), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
+        .look(look), .there(there), .looked(looked), .opened(opened), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
         .delivers(delivers), .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost),
         .r_packet(r_packet), .r_fits(r_fits), .r_good(r_good), .r_host(r_host), .r_message(r_message), .settles(settles),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_host(m_host), .m_void(m_void), .ev_bad(ev_bad)
@@ -155,7 +155,7 @@ module net_vl #(
         .ACK_DELAY(ACK_DELAY / 16)
     ) u_engine (
         .clk(clk), .rst(rst),
-        .look(look), .there(there), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
+        .look(look), .there(there), .looked(looked), .opened(opened), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
         .delivers(delivers),
         .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost), .r_packet(r_packet), .r_fits(r_fits),
         .r_good(r_good), .r_host(r_host), .r_message(r_message), .r_halts(m_halts), .m_room(m_room),

@@ -2,15 +2,14 @@
 // Keeps the state of all virtual links of a node in a table, and carries out one event after the other on it.
 //
 // Contract:
-//   look, hear, there, r_*, looked, ours, takes, key, heard, delivers: the receiver, net_vl_receive. r_takes at `hear` is what `takes`
-//   said. A packet that is r_host is taken while m_room, one that is r_message while the host has fewer than WINDOW of the link. r_halts:
-//   what has come is a trap. A link whose packet is refused says STOP until there is room, or the host has freed MESSAGEs.
+//   look, hear, there, r_*, looked, opened, ours, takes, key, heard, delivers: the receiver, net_vl_receive. r_takes at `hear` is what
+//   `takes` said. A packet that is r_host is taken while m_room, one that is r_message while the host has fewer than WINDOW of the link.
+//   r_halts: what has come is a trap. A link whose packet is refused says STOP until there is room, or the host has freed MESSAGEs.
 //   put with p_vl, p_slot, p_size: a packet to be sent is at a slot, until put_done (pulse): put_ok: it is the link's, else the slot is the
 //   caller's still. free_*: slots that are nobody's. begins: one of p_total bytes comes, until `put` or it is taken back.
-//   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else
-//   c_value is what
-//   it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one.
-//   c_space: c_wdata says how many MESSAGEs the host has freed since the link was opened.
+//   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else c_value is
+//   what it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one. c_space: c_wdata
+//   says how many MESSAGEs the host has freed since the link was opened.
 //   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
 //   up and has sent what it has. It counts as sent when it is the link's.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
@@ -38,6 +37,7 @@ module net_vl_engine #(
     input  wire               look,
     input  wire               there,
     output wire               looked,
+    output wire               opened,
     output wire               ours,
     output wire               takes,
     output wire [31:0]        key,
@@ -125,10 +125,9 @@ module net_vl_engine #(
     reg  [STATE-1:0]  state;
 
     localparam [2:0] CLEAR = 3'd0, IDLE = 3'd1, READ = 3'd2, SLOT = 3'd3, WALK = 3'd4, APPLY = 3'd5, WRITE = 3'd6;
-    localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT;
-    localparam [3:0] COUNTS = `LP_VL_COUNTS;
-    localparam [3:0] LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5;
-    localparam [3:0] WAKE = 4'd6, TELL = 4'd7, SETTLE = 4'd8, AHEAD = 4'd9;
+    localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT,
+        COUNTS = `LP_VL_COUNTS, LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
+        SETTLE = 4'd8, AHEAD = 4'd9;
     reg  [2:0]         at;
     reg  [3:0]         event_is;
     reg  [CLEARS:0]    cleared;
@@ -176,7 +175,7 @@ module net_vl_engine #(
     wire takes_route = open && !spoiled && r_good;
     wire ack   = apply && event_is == HEAR && !acked && takes_route && there;
     wire rest  = apply && event_is == HEAR && acked;
-    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, replay, now_counts, again;
+    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, replay, now_counts, unsent, again;
     wire [23:0] seq, base, expect_next;
     wire [6:0]  freed, count, next;
     wire [STATE-1:0] after;
@@ -204,12 +203,12 @@ module net_vl_engine #(
         .urge(greets || (rest && !up)),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
         .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
-        .counts(now_counts), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(replay),
+        .counts(now_counts), .unsent(unsent), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(replay),
         .says(says), .packet(packet), .number(seq), .base(base), .expect_next(expect_next), .count(count), .next(next), .repeats(repeats),
         .has_room(has_room), .unsaid(unsaid), .lost(lost), .own_stop(own_stop), .peer_stop(peer_stop)
     );
     assign ev_replay = replay;
-    assign ev_drop   = (rest && r_packet && !delivers) || (heard && !takes_route);
+    assign ev_drop   = unsent || (rest && r_packet && !delivers) || (heard && !takes_route && up);
 
     // What is said, and what was: the low bits of a number mean the nearest to the one that is known.
     function [15:0] high(input [23:0] known, input [7:0] low);
@@ -222,7 +221,8 @@ module net_vl_engine #(
     wire [15:0] r_number = r_packet ? high(expect_next, r_seq) : 16'd0;
     wire [15:0] r_expect = high(base, r_next);
     assign looked = apply && event_is == LOOK && there;
-    assign ours   = open && r_src == peer;
+    assign opened = open;
+    assign ours   = r_src == peer;
     wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
     wire   room   = !r_host || m_room;
     assign takes  = wanted && room && credit;

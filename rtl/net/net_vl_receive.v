@@ -5,8 +5,10 @@
 //   s_*: ROUTEs on trial, a byte a clock; s_void (pulse, s_valid low) takes back what has come of one.
 //   look with `there`: r_* say what the ROUTE says, until it is over; they are those of one for this `node`, which is of a virtual link and
 //   no INIT. It waits for the first byte of the packet: r_host: it is for the host; r_message: it is a MESSAGE, of at least its fields.
-//   looked (pulse): `ours`: there is an end for it, which begins its CRC with `key`, and `takes` its packet unless it is damaged.
-//   hear with `there`: it has come, whole; r_good: undamaged, its packet r_fits a link or not. heard (pulse): `delivers`: it counts.
+//   looked (pulse): `opened`: there is an end for it, which begins its CRC with `key`; `ours`: it is from the end's peer, and `takes`: its
+//   packet is taken unless it is damaged.
+//   hear with `there`: it has come, whole; r_good: undamaged, from the peer and of a state that there is, its packet r_fits a link or not.
+//   heard (pulse): `delivers`: it counts.
 //   look and hear show three clocks sooner too, as the bytes before come, and r_vl with look, so that the end can be read meanwhile.
 //   m_*: packets that are taken, m_host: for the host, on trial while they come; the last byte comes when it counts, else m_void (pulse,
 //   m_valid low) takes back what has come of one. One begins only if `takes` was said.
@@ -31,6 +33,7 @@ module net_vl_receive #(
     output wire        look,
     output wire        there,
     input  wire        looked,
+    input  wire        opened,
     input  wire        ours,
     input  wire        takes,
     input  wire [31:0] key,
@@ -84,6 +87,7 @@ module net_vl_receive #(
     reg  [3:0]   at;                            // fields that have come
     reg  [8*`LP_ROUTE_FIELDS-1:0] head;
     reg          known, drops;                  // the end has been looked up; the ROUTE is of none
+    reg          sound;                         // it is its end's, and says what it may
     reg          taken, begun;                  // its packet goes out; some of it has
     reg          closing;                       // it has come whole
     reg          exact;                         // and its length is right
@@ -110,9 +114,10 @@ module net_vl_receive #(
     assign r_lost   = says[7:6] == `LP_KIND_LOST;
     wire [15:0] size = length - OUTSIDE;
     assign r_fits   = size == inner + HEADER && size >= LEAST && size <= MOST;
-    wire   formed   = head[39:24] == node && node != 16'd0 && (says & 8'h9E) == 8'd0 && vl >> VIRTUAL == 16'd0 && length >= OUTSIDE &&
-                      (r_packet || (length == OUTSIDE && r_seq == 8'd0));
-    wire   shows_all = full_head && !known && !drops && !closing && formed && (!r_packet || s_valid);
+    wire   mine     = head[39:24] == node && node != 16'd0 && says != `LP_ROUTE_DATAGRAM && says[7:6] != `LP_KIND_INIT &&
+                      vl >> VIRTUAL == 16'd0 && length >= OUTSIDE;
+    wire   formed   = (says & 8'h9E) == 8'd0 && (r_packet || (length == OUTSIDE && r_seq == 8'd0));
+    wire   shows_all = full_head && !known && !drops && !closing && mine && (!r_packet || s_valid);
     assign look     = shows_all || (at >= SOON && !full_head && s_valid);
     reg    message;
     localparam [15:0] LEAST_MESSAGE = `LP_HEADER_BYTES + `LP_MESSAGE_MIN_LENGTH;
@@ -124,7 +129,7 @@ module net_vl_receive #(
     wire   shows    = in_packet && taken && !last_one;
     assign s_ready  = !closing && passes && (!shows || m_ready || drops);
     wire   accept   = s_valid && s_ready;
-    assign r_good   = exact && crc == `LP_CRC32C_RESIDUE;
+    assign r_good   = exact && sound && crc == `LP_CRC32C_RESIDUE;
     assign hear     = known && !final_due && (closing || (left <= 16'd3 && s_valid));
     assign there    = closing || shows_all;
     wire   gives    = hear && heard && delivers;
@@ -154,11 +159,12 @@ module net_vl_receive #(
             exact   <= full_head && left == 16'd1;
             closing <= s_last;
         end
-        if (full_head && !known && !drops && !closing && !formed) drops <= 1'b1;
+        if (full_head && !known && !drops && !closing && !mine) drops <= 1'b1;
         if (looked && shows_all) begin
-            known <= ours;
-            drops <= !ours;
-            taken <= takes && size <= MOST;
+            known <= opened;
+            drops <= !opened;
+            sound <= ours && formed;
+            taken <= ours && formed && takes && size <= MOST;
             crc   <= crc ^ share(key);
             {m_host, message} <= {r_host, r_message};
         end

@@ -59,7 +59,7 @@ module net_vl_rules_formal #(
             wire                ticks = lives && !turns && f_ticks[e];
             wire                puts  = lives && !turns && !f_ticks[e] && f_puts[e] && has_room[e];
             wire                resumes = lives && !turns && !f_ticks[e] && !puts && f_resumes[e];
-            wire                counts, own_stop;
+            wire                counts, unsent, own_stop;
             wire [LOW-2:0]      own_next = next[(LOW-1)*e +: LOW-1];
             wire [LOW-2:0]      own_count = count[(LOW-1)*e +: LOW-1];
             wire [LOW-2:0]      own_top = top[(LOW-1)*e +: LOW-1];
@@ -69,7 +69,8 @@ module net_vl_rules_formal #(
                 .put(puts), .resume(resumes), .urge(lives && !turns && f_urges[e]), .settle(lives && !turns && f_settles[e]),
                 .r_next(a_next[LOW-1:0]), .r_seq(a_number[LOW-1:0]), .r_lost(f_lost[e]), .r_stop(f_stop[e]), .r_packet(f_packet[e]),
                 .r_fits(f_fits[e]), .r_takes(1'b0), .r_halts(1'b0), .r_counts(1'b0), .r_again(1'b0), .after(acked),
-                .counts(counts), .gives_up(gives_up[e]), .says(says[e]), .packet(packet[e]), .number(number[NUMBER*e +: NUMBER]),
+                .counts(counts), .unsent(unsent), .gives_up(gives_up[e]), .says(says[e]), .packet(packet[e]),
+                .number(number[NUMBER*e +: NUMBER]),
                 .base(base[NUMBER*e +: NUMBER]), .expect_next(expect_next[NUMBER*e +: NUMBER]), .count(count[(LOW-1)*e +: LOW-1]),
                 .next(next[(LOW-1)*e +: LOW-1]), .has_room(has_room[e]), .own_stop(own_stop)
             );
@@ -98,6 +99,7 @@ module net_vl_rules_formal #(
             always @* begin
                 assert (far_base <= own_expect && own_expect <= far_top);
                 assert (own_next <= own_top && own_top <= own_count && own_count <= WINDOW);
+                assert (!unsent);
                 if (delivers) assert (hears && f_packet[e] && f_fits[e] && f_takes[e] && !own_stop && a_number == own_expect);
                 if (passes[e]) assert (hears && f_packet[e] && a_number == own_expect &&
                     after[STATE*e + STATE-NUMBER-1 -: NUMBER] == own_expect + 1'b1);

@@ -4,7 +4,7 @@
 // Contract:
 //   state -> after, at one event at most:
 //     ack     a ROUTE with the right key has come, and its r_next. `freed`: packets that it acknowledges; `counts`: r_next is
-//     one that may be
+//     one that may be; `unsent`: it acknowledges what was not sent
 //     hear    the rest of it, behind ack, with r_counts as it was and r_again: the oldest packet was sent again within TURN
 //     turn    the end says something: number `number` if `packet`, else a word; with `stale` its state was said as it had been before
 //     tick    `now` has moved on. gives_up: the retries have run out, and `after` means nothing
@@ -54,6 +54,7 @@ module net_vl_rules #(
     output wire [STATE-1:0]  after,
 
     output wire              counts,
+    output wire              unsent,
     output wire [LOW-2:0]    freed,
     output wire              delivers,
     output wire              stops,
@@ -90,6 +91,7 @@ module net_vl_rules #(
     wire [LOW-1:0] acked = r_next - base[LOW-1:0];
     wire [LOW-1:0] ahead = r_seq - expect_next[LOW-1:0];
     assign counts   = !acked[CW] && acked[CW-1:0] <= top;
+    assign unsent   = ack && !acked[CW] && !counts;
     assign freed    = counts ? acked[CW-1:0] : {CW{1'b0}};
     assign packet   = next < count && (!peer_stop || probe);
     assign says     = urgent || packet;

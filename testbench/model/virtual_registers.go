@@ -23,7 +23,7 @@ func (v *virtual) counts() uint32 {
 		return 0
 	}
 	dropped := uint32(0)
-	for _, c := range []linkproto.Counter{linkproto.CntBadWord, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun} {
+	for _, c := range []linkproto.Counter{linkproto.CntBadWord, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntBadPacket, linkproto.CntRxOverrun} {
 		dropped += v.flow.Counter(c)
 	}
 	const most = 1<<16 - 1

@@ -171,7 +171,7 @@ func net() []prove.Proof {
 		{
 			Name: "net_vl_rules",
 			Properties: "both ends of a virtual link over a network that loses, doubles and reorders, and holds what it likes: every packet counts once and in order; " +
-				"nothing is sent that was not put, or freed that did not count; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",
+				"nothing is sent that was not put, acknowledged that was not sent, or freed that did not count; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",
 			Top: "net_vl_rules_formal", Depth: 2, Files: []string{"net/net_vl_rules.formal.v"}, Parts: []string{"net/net_vl_rules.v"},
 		},
 	}

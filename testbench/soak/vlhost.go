@@ -43,7 +43,8 @@ type softEnd struct {
 	host *netHost
 }
 
-// virtualRetry is short beside the outages, so that virtual links give up now and then.
+// virtualRetry is short beside the outages, so that virtual links give up now and then. It is shorter too than what all of a host's may have queued takes to leave,
+// so they send much again. Opposite network interfaces, which outlast the outages, hosts do so as well, by the interfaces' RETRY.
 const virtualRetry = 4096
 
 // openVirtual gives all hosts virtual links with each other.
@@ -56,7 +57,10 @@ func (n *network) openVirtual() {
 
 // openVirtual gives a host a virtual link with each other. It carries them out itself, or its network interface does.
 func (h *netHost) openVirtual() {
-	n := h.net
+	n, retry := h.net, virtualRetry
+	if slices.ContainsFunc(n.hosts, func(h *netHost) bool { return h.Params.Virtual > 0 }) {
+		retry = linkproto.DefaultVLRetry
+	}
 	node := func(i int) uint16 { return n.Topology.Nodes[n.hosts[i].Node].ID }
 	for i := range n.hosts {
 		if i == h.number {
@@ -64,7 +68,7 @@ func (h *netHost) openVirtual() {
 			continue
 		}
 		c := flowctl.VirtualConfig{
-			Node: node(h.number), Peer: node(i), Number: uint16(i + 1), Via: 1, Retry: virtualRetry, MaxPacket: linkproto.MaxPacket(h.Params.PageBytes),
+			Node: node(h.number), Peer: node(i), Number: uint16(i + 1), Via: 1, Retry: retry, MaxPacket: linkproto.MaxPacket(h.Params.PageBytes),
 			NewLife: func() linkproto.Life { return linkproto.Life(1 + n.rng.Uint32()>>1) },
 		}
 		if h.Params.Virtual > 0 {

@@ -194,6 +194,9 @@ func (v *VirtualLink) Status() VirtualStatus {
 	return VirtualStatus{v.hand.up, v.flow.peerStop, v.flow.stop, v.flow.missing, v.hand.Refused(), v.hand.life, v.hand.peer}
 }
 
+// Alone reports whether the peer's node says that nobody there has the channel.
+func (v *VirtualLink) Alone() bool { return v.hand.alone }
+
 // Counter returns a counter, of those of a link that mean something here.
 func (v *VirtualLink) Counter(c linkproto.Counter) uint32 { return v.flow.Counter(c) }
 
@@ -216,6 +219,9 @@ func (v *VirtualLink) init(r *linkproto.Route, raw []byte, stop bool) {
 	news, ok := v.hand.Feed(r, raw)
 	if !ok {
 		v.flow.bad()
+		return
+	}
+	if news.Refused {
 		return
 	}
 	if news.NewPeer {

@@ -9,6 +9,7 @@ type VirtualHandshake struct {
 	life    linkproto.Life
 	peer    VirtualPeer
 	up      bool
+	alone   bool // the peer's node has said that nobody there has the channel
 	say     bool // INIT, at once
 	retries int
 	waited  int // ticks
@@ -18,6 +19,7 @@ type VirtualHandshake struct {
 // VirtualNews is what an INIT means for the flow.
 type VirtualNews struct {
 	NewPeer bool // the peer has another life than before: what was is over
+	Refused bool // it changes nothing of the flow: nobody has the channel
 	Up      bool // the peer knows this end: packets may be sent, and the state is to be said
 }
 
@@ -51,6 +53,9 @@ func (h *VirtualHandshake) Refused() bool {
 	return h.peer.Known && h.peer.MaxPacket != h.cfg.MaxPacket
 }
 
+// Alone reports whether the peer's node says that nobody there has the channel. The end goes on saying INIT.
+func (h *VirtualHandshake) Alone() bool { return h.alone }
+
 // Key is the key of what this end says, once the peer is known.
 func (h *VirtualHandshake) Key() linkproto.Key { return linkproto.KeyOf(h.peer.Life, h.life) }
 
@@ -62,6 +67,13 @@ func (h *VirtualHandshake) Feed(r *linkproto.Route, raw []byte) (news VirtualNew
 		w.Channel != h.cfg.Channel || linkproto.CheckRoute(raw, 0) != nil {
 		return VirtualNews{}, false
 	}
+	if w.Refuses() {
+		if w.Heard == h.life && !h.up {
+			h.alone = true
+		}
+		return VirtualNews{Refused: true}, w.Heard == h.life
+	}
+	h.alone = false
 	if w.Life != h.peer.Life {
 		if news.NewPeer = true; h.up {
 			h.Restart()
@@ -81,7 +93,7 @@ func (h *VirtualHandshake) Feed(r *linkproto.Route, raw []byte) (news VirtualNew
 
 // ComeUp says that the peer is known to know this end.
 func (h *VirtualHandshake) ComeUp() {
-	if !h.up {
+	if h.alone = false; !h.up {
 		h.up, h.say, h.retries, h.waited = true, false, 0, 0
 	}
 }

@@ -259,6 +259,27 @@ func TestVirtualLinkGone(t *testing.T) {
 	w.settle()
 }
 
+// An end at whose peer's node nobody has the channel knows so until somebody has; a refusal of another life, or of an end that is up, changes nothing.
+func TestVirtualLinkAlone(t *testing.T) {
+	w := newVirtuals(t, 1, smallVirtual)
+	refuse := func(heard linkproto.Life) {
+		c := w.sides[0].Config()
+		none := linkproto.VLInit{Heard: heard, Channel: c.Channel}.Append(nil)
+		r := linkproto.Route{Dest: c.Node, Src: c.Peer, State: linkproto.VLState{Kind: linkproto.KindInit}.Byte(), Next: linkproto.Version, Packet: none}
+		w.feed(0, check.Must(r.Append(nil))(t))
+	}
+	life := w.sides[0].Status().Life
+	refuse(life + 1)
+	check.Equal(t, "of another life", w.sides[0].Alone(), false)
+	refuse(life)
+	check.Equal(t, "refused", w.sides[0].Alone(), true)
+	w.run(20 * smallVirtual.Retry)
+	check.Equal(t, "up", w.sides[0].Status().Up && !w.sides[0].Alone(), true)
+	refuse(life)
+	check.Equal(t, "up still", w.sides[0].Status().Up && !w.sides[0].Alone(), true)
+	w.settle()
+}
+
 // An end whose pages are of another size stays down, and says so.
 func TestVirtualLinkRefuses(t *testing.T) {
 	w := newVirtuals(t, 1, smallVirtual)

@@ -70,8 +70,11 @@ func DecodeVLInit(b []byte) (w VLInit, ok bool) {
 		Number: binary.LittleEndian.Uint16(b), Life: Life(binary.LittleEndian.Uint32(b[2:])), Heard: Life(binary.LittleEndian.Uint32(b[6:])),
 		Page: b[10], Channel: binary.LittleEndian.Uint16(b[11:]),
 	}
-	return w, w.Number != 0 && w.Life != 0 && w.Page <= initPageMask
+	return w, (w.Refuses() || w.Number != 0 && w.Life != 0) && w.Page <= initPageMask
 }
+
+// Refuses reports whether it is no end that says this: nobody at the node has the channel, for which the end Heard asks.
+func (w VLInit) Refuses() bool { return w.Number == 0 && w.Life == 0 && w.Heard != 0 }
 
 // At returns the key of a ROUTE on a virtual link: it names the high bits of the number of the packet (0 without one) and of that expected next, which
 // the ROUTE does not say. So one that was underway for so long that its low bits mean another packet is damaged.

@@ -32,13 +32,15 @@ func TestVLInit(t *testing.T) {
 	check.Equal(t, "good", ok, true)
 	check.Equal(t, "text", w.String(), "number 513, channel 3340, life 06050403, heard 0a090807")
 	for name, bad := range map[string][]byte{
-		"short": b[:12], "long": append(b, 0), "no number": linkproto.VLInit{Life: 1}.Append(nil), "no life": linkproto.VLInit{Number: 1}.Append(nil),
+		"short": b[:12], "long": append(b, 0), "no number": linkproto.VLInit{Life: 1}.Append(nil), "no life": linkproto.VLInit{Number: 1}.Append(nil), "nobody": linkproto.VLInit{}.Append(nil),
 		"page": linkproto.VLInit{Number: 1, Life: 1, Page: 16}.Append(nil),
 	} {
 		if _, ok := linkproto.DecodeVLInit(bad); ok {
 			t.Errorf("%s: taken", name)
 		}
 	}
+	none, ok := linkproto.DecodeVLInit(linkproto.VLInit{Heard: 9, Channel: 300}.Append(nil))
+	check.Equal(t, "refuses", ok && none.Refuses() && !w.Refuses(), true)
 }
 
 // Numbers within half of what the low bits tell are found again, and how far apart they are.

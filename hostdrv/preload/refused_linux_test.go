@@ -108,3 +108,23 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"from the cluster", ("1
 socket.create_connection(("10.0.0.1", 7000)).recv(1)`)
 	check.Contains(t, "next ones", strings.Join(await(t, log, 4)[2:], "\n"), "accepted from 10.0.0.2", "(b'from the cluster', ('10.0.0.2', ")
 }
+
+// TestNoDaemon: what programs hear of a node that is there without a daemon.
+func TestNoDaemon(t *testing.T) {
+	n := begin(t, cluster.Model)
+	check.Fatal(t, n.stop[1]())
+	check.Equal(t, "refused", n.run(t, 0, python, "-c", `import socket as s
+u = s.socket(s.AF_INET, s.SOCK_DGRAM)
+u.connect(("10.0.0.2", 7000))
+u.settimeout(0.01)
+try: s.create_connection(("10.0.0.2", 7000))
+except OSError as e: print(e.strerror)
+while True:
+    try:
+        u.send(b"x") # one that is underway when the daemon ends is lost
+        u.recv(1)
+    except TimeoutError: continue
+    except OSError as e:
+        print(e.strerror)
+        break`), "Connection refused\nConnection refused\n")
+}

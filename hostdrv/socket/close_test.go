@@ -129,6 +129,20 @@ func TestNoConnection(t *testing.T) {
 	fails(t, "another's address", err, syscall.EADDRNOTAVAIL)
 	check.Fatal(t, l.Close())
 	fails(t, "nobody listens any more", check.Err(s.Dial("tcp", at)), syscall.ECONNREFUSED)
+	near, _ := pipe(t, s, n.stacks[1])
+	packets := check.Must(s.ListenPacket("udp", ":0"))(t).(*socket.PacketConn)
+	check.Fatal(t, packets.TellRefused())
+	check.Fatal(t, n.stacks[1].Close()) // the node is there, without sockets
+	start := n.nis[0].Now()
+	fails(t, "no sockets", check.Err(s.Dial("tcp", "2:80")), syscall.ECONNREFUSED)
+	check.Must(packets.WriteTo([]byte{1}, socket.Addr{Node: 2, Port: 53}))(t)
+	_, from, err := packets.ReadFrom(nil)
+	fails(t, "no sockets of datagrams", err, syscall.ECONNREFUSED)
+	check.Equal(t, "of which", from, net.Addr(socket.Addr{Node: 2, Port: 53}))
+	if took := n.nis[0].Now() - start; took > 3*time.Millisecond {
+		t.Errorf("it is known after %v of the network's time, not before Patience", took)
+	}
+	ended(t, "of the node without sockets", near)
 	for _, bad := range []string{"2", "2:x", "0:1", "4096:1", "10.0.0.2:80", "two:1"} {
 		var op *net.OpError
 		if _, err := s.Dial("tcp", bad); !errors.As(err, &op) || op.Op != "dial" {

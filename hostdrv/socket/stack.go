@@ -90,7 +90,7 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := message.Open(ctx, node, o.Context, message.Options{Sends: mostSends, Receives: receives, Longest: stream.SegmentBytes, Patience: o.Patience, Seed: o.Seed})
+	c, err := message.Open(ctx, node, o.Context, message.Options{Sends: mostSends, Receives: receives, Longest: stream.SegmentBytes, Patience: o.Patience, Refuse: true, Seed: o.Seed})
 	if err != nil {
 		return nil, err
 	}

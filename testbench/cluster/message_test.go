@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,7 +114,8 @@ func TestMessagePeerEnds(t *testing.T) {
 
 func testMessagePeerEnds(t *testing.T, rung string) {
 	w, nis := programs(t, 3, rung)
-	list := contexts(t, nis, 1, message.Options{Patience: 5 * time.Millisecond})
+	const patience = 5 * time.Millisecond
+	list := contexts(t, nis, 1, message.Options{Patience: patience, Refuse: true})
 	big := make([]byte, 40_000)
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: big, Cookie: 7}))
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Cookie: 8}))
@@ -127,8 +129,12 @@ func testMessagePeerEnds(t *testing.T, rung string) {
 		}
 	}
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Cookie: 9}))
-	if done := next(t, nis[0], list[0]); !errors.Is(done.Err, message.ErrPeer) || done.Cookie != 9 {
+	start := nis[0].Now()
+	if done := next(t, nis[0], list[0]); !errors.Is(done.Err, message.ErrPeer) || !errors.Is(done.Err, syscall.ECONNREFUSED) || done.Cookie != 9 {
 		t.Errorf("a send to a context that is closed: %+v", done)
+	}
+	if took := nis[0].Now() - start; took >= patience {
+		t.Errorf("it completes after %v, want before %v", took, patience)
 	}
 	_, err := list[1].Wait(context.Background())
 	check.Fails(t, "a closed context", err, hostdrv.ErrClosed, "closed")

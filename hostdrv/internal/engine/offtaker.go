@@ -22,6 +22,8 @@ type Carrier interface {
 	// Close ends the link, and tells the peer.
 	Close()
 	Status() flowctl.VirtualStatus
+	// Alone reports whether the peer's node says that nobody there has the channel; the Taker's Turn is called when it does.
+	Alone() bool
 }
 
 // NewCarrier makes a virtual link with a Taker. The NI carries it out if it can carry out another one, and else the driver.
@@ -36,6 +38,9 @@ func (c *Core) NewCarrier(v VirtualConfig) (Carrier, error) {
 func (o *Offload) Status() flowctl.VirtualStatus {
 	return flowctl.VirtualStatus{Up: o.up(), Refused: o.hand.Refused(), Life: o.hand.Life(), Peer: o.hand.Peer()}
 }
+
+// Alone reports whether the peer's node says that nobody there has the channel.
+func (o *Offload) Alone() bool { return o.hand.Alone() }
 
 // Touch has the Taker take and offer what it can.
 func (o *Offload) Touch() {

@@ -96,6 +96,9 @@ func (c *Core) NewVirtual(v VirtualConfig) (*Virtual, error) {
 // Status is the state of the link.
 func (v *Virtual) Status() flowctl.VirtualStatus { return v.vl.Status() }
 
+// Alone reports whether the peer's node says that nobody there has the channel.
+func (v *Virtual) Alone() bool { return v.vl.Alone() }
+
 // Counter returns a counter of the link, as an NI has for its links.
 func (v *Virtual) Counter(n linkproto.Counter) uint32 {
 	switch n {
@@ -294,12 +297,34 @@ func (c *Core) virtualOf(r *linkproto.Route, raw []byte) *Virtual {
 				return nil
 			}
 		}
+		if q.named[name] == nil && q.listeners[w.Channel] == nil && c.offloads.named[name] == nil {
+			c.refuse(r, raw, w)
+		}
 		return q.named[name]
 	}
 	if i := c.virtualPlace(r.VL); i >= 0 && i < len(q.all) {
 		return q.all[i]
 	}
 	return nil
+}
+
+// ContextChannels is the first channel of contexts of messages, which programs open and close.
+const ContextChannels = 256
+
+// refuse tells who asks for a channel of a context that nobody has it, if there is room: INIT comes again.
+func (c *Core) refuse(r *linkproto.Route, raw []byte, w linkproto.VLInit) {
+	if w.Channel < ContextChannels || w.Life == 0 || r.Src == 0 || r.Src > linkproto.MaxNode || linkproto.CheckRoute(raw, 0) != nil {
+		return
+	}
+	none := linkproto.Route{
+		Via: r.Via, Dest: r.Src, Src: r.Dest, Hops: linkproto.MaxHops, Class: r.Class, State: linkproto.VLState{Kind: linkproto.KindInit}.Byte(), Next: linkproto.Version,
+		Packet: linkproto.VLInit{Heard: w.Life, Page: w.Page, Channel: w.Channel}.Append(nil),
+	}
+	if c.Relay == nil {
+		_, _ = c.ForwardRoute(&none) // or the core has failed
+	} else if route, err := none.Append(nil); err == nil {
+		c.Relay(route)
+	}
 }
 
 // deliver carries out packets that have come, until one traps, or too much waits. Nobody is there for them until there is a Handler.

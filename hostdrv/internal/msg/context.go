@@ -173,9 +173,12 @@ func (c *Context) look() {
 		p := c.peers[node]
 		if status := p.virtual.Status(); status.Up {
 			p.downSince = now
-		} else if now-p.downSince >= c.patience {
+		} else if refused := p.refused(); refused || now-p.downSince >= c.patience {
 			why := noAnswer
-			if status.Refused {
+			switch {
+			case refused:
+				why = noContext
+			case status.Refused:
 				why = otherPages
 			}
 			if p.starves { // what has come and was acknowledged stays until there is a descriptor for it

@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 )
 
 // Numbers of contexts. Context 0 is the kernel's, whose messages go as datagrams.
 const (
 	FirstContext = 1
 	LastContext  = 255
-	ChannelBase  = 256 // channel of the virtual links of context 0
+	ChannelBase  = engine.ContextChannels // channel of the virtual links of context 0
 )
 
 // Channel is that of the virtual links of a context.
@@ -29,11 +31,12 @@ var (
 )
 
 // Reasons are why sends complete with a PeerError.
-var Reasons = [...]string{noAnswer, otherPages, startedAgain}
+var Reasons = [...]string{noAnswer, otherPages, startedAgain, noContext}
 
 const (
 	noAnswer     = "it does not answer"
 	otherPages   = "its network interface has pages of another size"
+	noContext    = "no program there has the context"
 	startedAgain = "it started again, or was out of reach for too long"
 )
 
@@ -49,7 +52,8 @@ func (e *PeerError) Error() string { return fmt.Sprintf("node %d: %s: %v", e.Nod
 // Unwrap returns ErrPeer.
 func (e *PeerError) Unwrap() error { return ErrPeer }
 
-// Is reports which error of sockets it is as well: ETIMEDOUT if the peer does not answer, ECONNRESET if it started again or was out of reach for too long, EPROTO if it speaks otherwise.
+// Is reports which error of sockets it is as well: ETIMEDOUT if the peer does not answer, ECONNREFUSED if no program there has the context, ECONNRESET if it
+// started again or was out of reach for too long, EPROTO if it speaks otherwise.
 func (e *PeerError) Is(target error) bool { return target == e.Errno() }
 
 // Errno is that error.
@@ -57,6 +61,8 @@ func (e *PeerError) Errno() syscall.Errno {
 	switch e.Why {
 	case startedAgain:
 		return syscall.ECONNRESET
+	case noContext:
+		return syscall.ECONNREFUSED
 	case otherPages:
 		return syscall.EPROTO
 	}
@@ -94,6 +100,7 @@ type Options struct {
 	Receives int           // and for receiving (64)
 	Longest  int           // bytes of a message (1 MB)
 	Patience time.Duration // of the target's time, for which sends wait for a peer that says nothing (1 s)
+	Refuse   bool          // sends complete with a PeerError as soon as the peer's node says that no program there has the context (they wait for Patience)
 	Seed     uint64        // decides what is random (something random)
 }
 

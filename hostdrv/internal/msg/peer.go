@@ -65,6 +65,11 @@ func (p *peer) post(e *post) {
 
 // Turn gives the link what it has room for, and completes what is acknowledged.
 func (p *peer) Turn() {
+	if p.refused() {
+		p.context.core.RemoveTimer(&p.context.timer)
+		p.context.core.AddTimer(&p.context.timer, p.context.core.Now())
+		return
+	}
 	p.acknowledged(p.link.Freed())
 	for p.next != nil {
 		e := p.next
@@ -78,6 +83,9 @@ func (p *peer) Turn() {
 		}
 	}
 }
+
+// refused says whether sends fail since no program at the node has the context.
+func (p *peer) refused() bool { return p.context.o.Refuse && p.virtual != nil && p.virtual.Alone() }
 
 // acknowledged completes the sends of which the link has so many packets acknowledged.
 func (p *peer) acknowledged(packets uint64) {

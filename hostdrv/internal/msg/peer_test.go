@@ -139,7 +139,7 @@ func FuzzJoin(f *testing.F) {
 
 // TestPeerErrors: what is wrong with a peer is an error of sockets too.
 func TestPeerErrors(t *testing.T) {
-	for why, want := range map[string]syscall.Errno{noAnswer: syscall.ETIMEDOUT, startedAgain: syscall.ECONNRESET, otherPages: syscall.EPROTO} {
+	for why, want := range map[string]syscall.Errno{noAnswer: syscall.ETIMEDOUT, startedAgain: syscall.ECONNRESET, otherPages: syscall.EPROTO, noContext: syscall.ECONNREFUSED} {
 		var err net.Error = &PeerError{2, why}
 		check.Fails(t, why, err, ErrPeer, why)
 		check.Fails(t, why, err, want)

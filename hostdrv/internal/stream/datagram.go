@@ -118,15 +118,30 @@ func (s *Socket) Close() {
 	}
 }
 
+// nobody has who has an own port hear that nobody has a port of the peer.
+func (p *peer) nobody(own, port uint16) {
+	if s := p.mux.ports.sockets[own]; s != nil && s.Tell && len(s.nobody) < mostNobody {
+		s.nobody = append(s.nobody, Packet{Node: p.node, Port: port})
+		if s.Readable != nil {
+			s.Readable()
+		}
+	}
+}
+
+// refused is for a message that has not arrived: if that is since the peer has no sockets, who has sent a datagram by it hears so.
+func (p *peer) refused(b []byte, why syscall.Errno) {
+	if why != syscall.ECONNREFUSED {
+		return
+	}
+	if g, err := Decode(b); err == nil && g.Kind == Datagram && !g.Nobody && !g.Group && !g.More {
+		p.nobody(uint16(g.Stream), g.Port)
+	}
+}
+
 // datagram takes a datagram that has come, or a part of one, and reports whether it keeps buf. Parts come one behind the other, as all messages of a peer do.
 func (p *peer) datagram(g *Segment, buf []byte) (kept bool) {
 	if g.Nobody {
-		if s := p.mux.ports.sockets[g.Port]; s != nil && s.Tell && len(s.nobody) < mostNobody {
-			s.nobody = append(s.nobody, Packet{Node: p.node, Port: uint16(g.Stream)})
-			if s.Readable != nil {
-				s.Readable()
-			}
-		}
+		p.nobody(g.Port, uint16(g.Stream))
 		return false
 	}
 	if !g.More && len(p.parts) == 0 {

@@ -171,6 +171,7 @@ func (m *Mux) Sent(msg Message, why syscall.Errno) {
 	if !msg.Quiet {
 		p.loud--
 	}
+	p.refused(msg.Data, why)
 	m.pool.put(msg.Data)
 	if why != 0 && msg.Life == p.life {
 		p.lost(why)

@@ -159,8 +159,11 @@ func (p *peer) startedAnew() {
 	}
 }
 
-// lost ends all streams: the peer is out of reach, or, with ECONNRESET, was so for a while or has started again. Then it is asked again for those that it has not accepted yet.
+// lost ends all streams: the peer is out of reach, has, with ECONNREFUSED, no streams at all, or, with ECONNRESET, was so for a while or has started again. Then it is asked again for those that it has not accepted yet.
 func (p *peer) lost(why syscall.Errno) {
+	for _, b := range p.datagrams {
+		p.refused(b, why)
+	}
 	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
 	p.forgetGroups()
@@ -169,7 +172,9 @@ func (p *peer) lost(why syscall.Errno) {
 		switch {
 		case s.state != opening && why == syscall.ECONNRESET:
 			s.end(syscall.ETIMEDOUT)
-		case s.state != opening:
+		case s.state != opening && why == syscall.ECONNREFUSED:
+			s.end(syscall.ECONNRESET)
+		case s.state != opening || why == syscall.ECONNREFUSED:
 			s.end(why)
 		case why == syscall.ECONNRESET:
 			s.synSent = false

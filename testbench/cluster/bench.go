@@ -94,6 +94,7 @@ type run struct {
 	page    int
 	payload []byte
 	gap     float64 // mean clocks between two messages of a source
+	few     bool    // hosts have two packets on a cable of one lane at most, behind which what they ask for has to wait
 	flights flights
 	samples []*sample
 }

@@ -105,7 +105,7 @@ const tagBytes = 4
 
 // send sends packets as long as there is room for them.
 func (s *source) send() {
-	for len(s.queue) > 0 {
+	for len(s.queue) > 0 && !(s.run.few && s.Link != nil && s.Link.Queued() > 1) {
 		m := s.queue[0]
 		size, to := m.part(m.sent), s.run.NIs[m.to]
 		credit := s.Credit(int(s.run.via(s.NI, to.Node)))

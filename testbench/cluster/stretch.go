@@ -23,26 +23,29 @@ func (b *Bench) Begin(load float64) error {
 	})
 }
 
-// Fill begins a load that the network cannot carry, each host with messages at once, and runs until what arrives grows no more: by a twentieth at most
-// from one window of 512 clocks to the next, or for 4,096 clocks. It returns the clocks that this took, and what arrived in the last window as a share of a
-// link, as of Point. progress is told after each window.
+// Fill begins a load that the network cannot carry, each host with messages at once and two packets on its cable at most, and runs until as much arrives in three
+// windows of 512 clocks, within a tenth of their mean, or for 8,192 clocks. It returns the clocks that this took, and what arrived in the last window as a share of
+// a link, as of Point. progress is told after each window.
 func (b *Bench) Fill(load float64, progress func(clocks int, accepted float64)) (clocks int, accepted float64, err error) {
-	const window, most = 512, 8
+	const window, most = 512, 16
 	return clocks, accepted, try.Run(func() {
+		b.run.few = true
 		try.OK(b.Begin(load))
 		for _, s := range b.sources {
 			s.due = float64(s.clock.Cycles() + 2)
 		}
-		start, before := b.run.Cycles, 0.0
-		for i := range most {
+		start, last := b.run.Cycles, []float64{}
+		for range most {
 			b.run.samples = []*sample{newSample()}
 			b.pass(window)
 			clocks = int(b.run.Cycles - start)
 			accepted = b.run.sample().came / float64(window*b.Senders*b.run.lanes(0))
-			if progress(clocks, accepted); i > 1 && accepted <= (1+tolerance)*before {
+			if last = append(last, accepted); len(last) > agreeing {
+				last = last[1:]
+			}
+			if progress(clocks, accepted); len(last) == agreeing && accepted > 0 && near(last, latencyApart) {
 				return
 			}
-			before = accepted
 		}
 	})
 }

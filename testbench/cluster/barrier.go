@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv/routing"
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -39,6 +40,37 @@ func (n *Cluster) NewBarrierGroup(number, generation int, members []*NI) (g *Bar
 // Dissolve ends the group in all routers.
 func (g *BarrierGroup) Dissolve() error {
 	return try.Run(func() { g.write(make([]uint32, len(g.ports))) })
+}
+
+// Regenerate has the group begin anew with another generation while the network carries what it does: in switches, which are to be models, at once. What it returns each
+// network interface's host is to ask for, in this order.
+func (g *BarrierGroup) Regenerate(generation int) (requests map[*NI][]linkproto.Packet, err error) {
+	requests = map[*NI][]linkproto.Packet{}
+	write := func(ports uint32) linkproto.Packet {
+		return linkproto.Packet{
+			Type: linkproto.TypeRegWrite, Reg: linkproto.BarrierRegMembers.Reg(g.number),
+			Value: linkproto.BarrierPorts.In(ports) | linkproto.BarrierGeneration.In(uint32(g.generation)),
+		}
+	}
+	for _, ports := range [][]uint32{make([]uint32, len(g.ports)), g.ports} {
+		for _, i := range g.net.NIs {
+			if g.ports[i.Node] != 0 {
+				requests[i] = append(requests[i], write(ports[i.Node]))
+			}
+		}
+		for node, of := range g.net.Topology.Nodes {
+			if of.Kind != topology.Switch || g.ports[node] == 0 {
+				continue
+			}
+			s, ok := g.net.nodes[node].(modelSwitch)
+			if p := write(ports[node]); !ok || !s.WriteRegister(p.Reg, p.Value) {
+				return nil, fmt.Errorf("cluster: %s takes no barrier group: have it run as model with Config.Barriers", of.Name)
+			}
+		}
+		g.generation = uint8(generation)
+	}
+	g.phase = 0
+	return requests, nil
 }
 
 // write writes MEMBERS of all routers of the group, with ports by node.

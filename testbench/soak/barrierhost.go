@@ -5,17 +5,42 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// All hosts are members of this group of barriers.
+// All hosts are members of this group of barriers, whose generations count from here.
 const (
 	barrierGroup      = 17
 	barrierGeneration = 5
 )
+
+// restartMember restarts the program of a member, within a barrier or outside: all members make the group anew with the next generation, each as soon as its network interface takes that.
+// What is said of the old one until then, or comes late, counts nowhere.
+func (n *network) restartMember() {
+	n.generation++
+	requests := try.Get(n.barriers.Regenerate(int(n.barrierGeneration())))
+	for _, h := range n.hosts {
+		n.begun = max(n.begun, h.entered)
+	}
+	for _, h := range n.hosts {
+		h.remakes = append(h.remakes, requests[h.NI]...)
+		h.entered, h.left = n.begun, n.begun
+	}
+	n.injected++
+	n.mending = append(n.mending, n.Cycles)
+}
+
+func (n *network) barrierGeneration() uint8 {
+	return uint8((barrierGeneration + n.generation) % (1 << linkproto.BarrierBits))
+}
 
 // turnBarrier enters the next barrier now and then, and looks whether all have entered it. Nobody stays behind for good.
 func (h *netHost) turnBarrier(offering bool) {
 	if h.asking {
 		return
 	}
+	if len(h.remakes) > 0 {
+		h.request(h.remakes[0], func(linkproto.Packet) { h.asking = false }, func() { h.asking, h.remakes = true, h.remakes[1:] })
+		return
+	}
+	generation := h.net.generation
 	p := linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.BarrierRegPhase.Reg(barrierGroup)}
 	enters := h.entered == h.left
 	switch {
@@ -25,7 +50,7 @@ func (h *netHost) turnBarrier(offering bool) {
 		p.Type, p.Value = linkproto.TypeRegWrite, uint32(h.phase(1))
 	}
 	h.request(p, func(a linkproto.Packet) {
-		if h.asking = false; !enters {
+		if h.asking = false; !enters && generation == h.net.generation {
 			h.look(uint8(a.Value))
 		}
 	}, func() {
@@ -37,7 +62,7 @@ func (h *netHost) turnBarrier(offering bool) {
 
 // phase is PHASE when so many barriers more are over.
 func (h *netHost) phase(more uint64) uint8 {
-	return linkproto.BarrierValue(barrierGeneration, uint8((h.left+more)%(1<<linkproto.BarrierBits)))
+	return linkproto.BarrierValue(h.net.barrierGeneration(), uint8((h.left-h.net.begun+more)%(1<<linkproto.BarrierBits)))
 }
 
 // look judges PHASE of the network interface.
@@ -68,4 +93,6 @@ func (h *netHost) behind() bool {
 }
 
 // barrierBusy reports whether the host is in a barrier, or is to be.
-func (h *netHost) barrierBusy() bool { return h.asking || h.entered > h.left || h.behind() }
+func (h *netHost) barrierBusy() bool {
+	return h.asking || len(h.remakes) > 0 || h.entered > h.left || h.behind()
+}

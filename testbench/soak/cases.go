@@ -112,7 +112,8 @@ var faults = []fault{
 	{name: "pull", doc: "a switch of a network pulled, with all its cables, or a network interface that forwards, and put back", rates: []float64{5e-5}, pull: true, net: true},
 	{name: "lanes", doc: "cables of several lanes, of each of which one is cut, one or both ways, or damages every thousandth bit: nothing may be lost", rates: []float64{1e-4},
 		lanes: true, net: true},
-	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1, link: true},
+	{name: "restart", doc: "one end or both start again amid traffic; of barriers, a member's program does, and all make the group anew", rates: []float64{1e-4, 1e-3},
+		restart: true, words: 1, link: true, net: true},
 	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1,
 		link: true, net: true},
 	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, pull: true, lanes: true, restart: true, stall: true, link: true, net: true,
@@ -161,7 +162,8 @@ func (o Options) cases() ([]Case, error) {
 			if links[l].net && o.RTL != "" { // networks are of the built-in modules
 				continue
 			}
-			if f := faults[k]; f.jitter && links[l].bit == 1 || links[l].net && !f.net || !links[l].net && !f.link || links[l].rtl && f.name != "mixed" {
+			if f := faults[k]; f.jitter && links[l].bit == 1 || links[l].net && !f.net || !links[l].net && !f.link || links[l].rtl && f.name != "mixed" ||
+				links[l].net && f.name == "restart" && !links[l].barriers {
 				continue
 			}
 			rates := faults[k].rates
@@ -177,7 +179,7 @@ func (o Options) cases() ([]Case, error) {
 		}
 	}
 	if len(cases) == 0 {
-		return nil, fmt.Errorf("%w: jitter is for lines that carry bits, serial and uart, noise and pull are for networks, and these take no other modules: choose other links or faults", ErrOptions)
+		return nil, fmt.Errorf("%w: jitter is for lines that carry bits, serial and uart, noise and pull are for networks, restart for links and barriers, and these take no other modules: choose other links or faults", ErrOptions)
 	}
 	return cases, nil
 }

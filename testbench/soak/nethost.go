@@ -29,7 +29,8 @@ type netHost struct {
 	next     int                // whose turn it is to send
 	entered  uint64             // barriers
 	left     uint64
-	asking   bool // for one
+	asking   bool               // for one
+	remakes  []linkproto.Packet // by which the group is made anew
 }
 
 // netBytes is the length of what packets carry: who sent it, to whom, its number there, and the same in a mask.
@@ -55,7 +56,7 @@ func (h *netHost) turn(offering bool) {
 		clear := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.LinkStatusReg(1), Value: linkproto.StatusLost.In(1)}
 		h.request(clear, func(linkproto.Packet) { c.Stopped, h.clearing = false, false }, func() { h.clearing = true })
 	}
-	if h.net.barriers {
+	if h.net.barriers != nil {
 		h.turnBarrier(offering)
 	}
 	if h.ends != nil {

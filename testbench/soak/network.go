@@ -32,7 +32,10 @@ type network struct {
 	outages []outage
 	mending []uint64 // when the faults ended that are not recovered from yet
 
-	barriers  bool            // the hosts make barriers
+	barriers   *cluster.BarrierGroup // that the hosts are members of; nil: they make no barriers
+	generation int                   // how often it has been made anew
+	begun      uint64                // barriers before that
+
 	virtual   bool            // the hosts speak over virtual links
 	flows     bool            // by MESSAGEs only, none of which traps
 	seen      map[uint64]bool // packets that have come
@@ -110,10 +113,9 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 			n.openVirtual()
 		}
 		if l.barriers {
-			if _, err := net.NewBarrierGroup(barrierGroup, barrierGeneration, net.NIs); err != nil {
+			if n.barriers, err = net.NewBarrierGroup(barrierGroup, barrierGeneration, net.NIs); err != nil {
 				return errors.Join(err, net.Close())
 			}
-			n.barriers = true
 		}
 		if err = net.BeginAccount(); err == nil {
 			err = try.Run(func() { n.campaign(l.symbols) })
@@ -214,6 +216,9 @@ func (n *network) disturb() {
 	}
 	if i := n.plans.IntN(len(n.Topology.Cables)); n.Topology.Cables[i].Lanes > 1 && due(n.fault.lanes) {
 		n.lane(i)
+	}
+	if n.barriers != nil && due(n.fault.restart) {
+		n.restartMember()
 	}
 	if due(n.fault.stall) {
 		h := n.hosts[n.plans.IntN(len(n.hosts))]

@@ -200,3 +200,14 @@ func TestVirtualRecovery(t *testing.T) {
 		}
 	}
 }
+
+// TestBarrierRestarts: barriers go on though members' programs restart amid them, and their groups are made anew while packets flow.
+func TestBarrierRestarts(t *testing.T) {
+	report := execute(t, soak.Options{Links: []string{"barrier"}, Faults: []string{"restart"}, Seed: 4})
+	check.Equal(t, "rows", len(report.Rows), 2)
+	for _, r := range report.Rows {
+		if r.Barriers < 10 || r.Injected < 10 || r.Recovered != r.Injected || r.Packets < 500 {
+			t.Errorf("%+v: %d barriers, %d of %d restarts recovered from, %d packets", r, r.Barriers, r.Recovered, r.Injected, r.Packets)
+		}
+	}
+}

@@ -46,6 +46,26 @@ always @* begin
     for (f_i = 0; f_i < N; f_i = f_i + 1) f_taken = f_taken | f_has[N*f_i +: N];
 end
 
+// What stands behind that: who has begun is busy until it is done, and has what it was told; no two have the same output.
+always @* if (f_run) begin
+    assert (busy == (f_underway | start) && (start & f_underway) == 0);
+    for (f_i = 0; f_i < N; f_i = f_i + 1) begin
+        assert (f_underway[f_i] || f_has[N*f_i +: N] == 0);
+        if (f_underway[f_i]) assert (has[N*f_i +: N] == f_has[N*f_i +: N]);
+        if (start[f_i])      assert (has[N*f_i +: N] == outs);
+    end
+end
+reg [N-1:0] f_held, f_twice;
+always @* begin
+    {f_held, f_twice} = 0;
+    for (f_i = 0; f_i < N; f_i = f_i + 1)
+        if (busy[f_i]) begin
+            f_twice = f_twice | (f_held & has[N*f_i +: N]);
+            f_held  = f_held | has[N*f_i +: N];
+        end
+    if (f_run) assert (f_held == taken && f_twice == 0);
+end
+
 // None is given away again before its inputs' turns are counted.
 always @* if (f_run && !f_was_rst && !rst) assert ((outs_now & due) == 0);
 always @* if (f_run && !f_was_rst && !rst) begin
@@ -61,10 +81,10 @@ always @* if (f_run && !f_was_rst && !rst) begin
     end
 end
 
-// Packets of others that the output has begun since the input began to wait for it.
+// Packets of others that the output has begun since the input began to wait for it, with PATIENCE 1. What is above is proven with any.
 localparam [7:0] MOST = N * (PATIENCE + 2);
 reg [7:0] f_passed;
 always @(posedge clk)
     if (rst || !want[N*f_in + f_out] || (f_given[f_out] && start[f_in])) f_passed <= 0;
     else if (f_given[f_out] && f_passed != 8'hFF) f_passed <= f_passed + 1;
-always @* if (f_run) assert (f_passed <= MOST);
+always @* if (f_run && PATIENCE == 1) assert (f_passed <= MOST);

@@ -154,8 +154,14 @@ func net() []prove.Proof {
 			Files: []string{"net/net_input.v", "common/ram_sdp.v"},
 		}
 	}
+	rules := func(ports string) prove.Proof {
+		return prove.Proof{
+			Name: "net_match-" + ports + "-rules", Properties: "the same for all time, but for the number of packets: who begins wishes to and has room; one packet an input and an output at a time",
+			Top: "net_match", Params: params{"N": ports, "PATIENCE": "2"}, Depth: 2, Files: []string{"net/net_match.v"},
+		}
+	}
 	return []prove.Proof{
-		match("2", prove.Reachability, 0), match("3", prove.Bounded, 12), input("2", "1"), input("3", "4"),
+		match("2", prove.Reachability, 0), match("3", prove.Bounded, 12), rules("4"), input("2", "1"), input("3", "4"),
 		{
 			Name: "net_barrier",
 			Properties: "whatever words are lost, doubled, late or of an earlier life of the group: what is said by a link, and what the node reads, all members on the other " +

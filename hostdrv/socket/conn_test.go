@@ -31,7 +31,7 @@ func testConn(t *testing.T, from, to *socket.Stack) {
 func TestConn(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
 		t.Run(rung, func(t *testing.T) {
-			n := open(t, star(t, 2, rung), socket.Options{})
+			n := open(t, cluster.Config{Topology: check.Must(topology.Generate("line", []int{2}, 1))(t), Rung: rung}, socket.Options{})
 			testConn(t, n.stacks[0], n.stacks[1])
 		})
 	}

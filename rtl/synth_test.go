@@ -29,7 +29,7 @@ func TestSynthesis(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			// hierarchy -check inside prep refuses a module that is missing.
-			script := fmt.Sprintf("read_verilog -I. %s; prep -top %s; check -assert; select -assert-none t:$dlatch t:$adlatch t:$dlatchsr",
+			script := fmt.Sprintf("read_verilog -defer -I. %s; prep -top %s; check -assert; select -assert-none t:$dlatch t:$adlatch t:$dlatchsr",
 				strings.Join(files, " "), name)
 			if out, err := exec.CommandContext(t.Context(), "yosys", "-q", "-p", script).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", name, err, out)

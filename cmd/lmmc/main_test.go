@@ -76,6 +76,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("SOURCES", sources)
+			e.Setenv("GOFLAGS", "-ldflags=-w") // as make test links: in half the time
 			for _, cache := range []string{"GOCACHE", "GOMODCACHE"} {
 				dir, err := exec.Command("go", "env", cache).Output()
 				if err != nil {

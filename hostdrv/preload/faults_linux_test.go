@@ -1,17 +1,16 @@
 package preload_test
 
 import (
-	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
@@ -67,56 +66,37 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// TestCutCables cuts the cable of a node for a while, again and again, while a program has a file from another: it comes as it is.
-func TestCutCables(t *testing.T) {
-	n := begin(t, cluster.Model)
-	carries(t, n, 1, func() {
-		check.Fatal(t, n.Cut(1, true))
-		time.Sleep(2 * time.Millisecond) // less of the network's time than Patience
-		check.Fatal(t, n.Cut(1, false))
-		time.Sleep(10 * time.Millisecond)
-	})
-}
-
-// TestRoutes has one of two cables between two nodes at a time, so that routes change under the programs.
-func TestRoutes(t *testing.T) {
-	n := beginOn(t, cluster.Model, check.Must(topology.Generate("line", []int{2}, 2))(t))
-	up := func(cable int) func() bool {
-		return func() bool { ways := n.Look().Cables[cable].Ways; return ways[0].Up && ways[1].Up }
-	}
-	cable := 0
-	carries(t, n, 4, func() {
-		check.Fatal(t, n.Cut(cable, true))
-		for up(cable)() {
-			time.Sleep(time.Millisecond)
-		}
-		check.Fatal(t, n.Cut(cable, false))
-		for !up(cable)() {
-			time.Sleep(time.Millisecond)
-		}
-		cable = 1 - cable
-	})
-}
-
-// carries has a program get a file from another node, again until something that is done meanwhile has been done so many times: it comes as it is.
-func carries(t *testing.T, n *network, times int, meanwhile func()) {
-	dir := t.TempDir()
-	data := testbench.NewRand(4).Bytes(2_000_000)
-	write(t, filepath.Join(dir, "file"), data)
-	n.serve(t, 1, 8000, python, "-m", "http.server", "--bind", second, "--directory", dir, "8000")
-	for done := 0; done < times; {
-		c := n.start(t, 0, "curl", "-sS", "-o", n.file("file"), "http://10.0.0.2:8000/file")
-		for ended := check.Go(c.Wait); ; done++ {
-			if len(ended) > 0 {
-				check.Fatal(t, <-ended)
-				break
+// disturb cuts the two cables of a line until the test ends: one at a time, so that routes change, and now and then both for less of the network's time than Patience.
+func (n *network) disturb(t *testing.T) {
+	check.Background(t, func(ctx context.Context) error {
+		await := func(cable int, up bool) {
+			for ; ctx.Err() == nil; time.Sleep(2 * time.Millisecond) {
+				if ways := n.Look().Cables[cable].Ways; (ways[0].Up && ways[1].Up) == up {
+					return
+				}
 			}
-			meanwhile()
 		}
-		if have := check.Must(os.ReadFile(n.file("file")))(t); !bytes.Equal(have, data) {
-			t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
+		changes := 0
+		for ; ctx.Err() == nil; changes++ {
+			cable := changes % 2
+			err := n.Cut(cable, true)
+			await(cable, false)
+			if changes%4 == 0 {
+				err = errors.Join(err, n.Cut(1-cable, true))
+				time.Sleep(2 * time.Millisecond)
+				err = errors.Join(err, n.Cut(1-cable, false))
+			}
+			if err = errors.Join(err, n.Cut(cable, false)); err != nil {
+				return err
+			}
+			await(cable, true)
+			time.Sleep(10 * time.Millisecond)
 		}
-	}
+		if changes < 10 {
+			return fmt.Errorf("routes changed %d times", changes)
+		}
+		return nil
+	})
 }
 
 // connects opens connections until that fails, says how, closes them, and opens one.

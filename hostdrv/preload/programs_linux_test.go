@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -21,10 +22,14 @@ var programs = []struct {
 	run  func(t *testing.T, n *network)
 }{{"names", false, testNames}, {"curl", true, testCurl}, {"iperf3", true, testIperf}, {"redis", true, testRedis}, {"all of redis-benchmark", false, testRedisAll}, {"nginx", true, testNginx}, {"ssh", true, testSSH}, {"datagrams", false, testEcho}, {"multicast", true, testMulticast}}
 
+// TestPrograms runs them on RTL, and on models while cables are cut and routes change: they go on.
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
 		t.Run(rung, func(t *testing.T) {
-			n := begin(t, rung)
+			n := beginOn(t, rung, check.Must(topology.Generate("line", []int{2}, 2))(t))
+			if rung == cluster.Model {
+				n.disturb(t)
+			}
 			for _, p := range programs {
 				if rung == cluster.Model || p.rtl {
 					t.Run(p.name, func(t *testing.T) { p.run(t, n) })

@@ -3,6 +3,7 @@ package preload_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -97,6 +98,35 @@ func (n *network) disturb(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// connections is how many a program opens, which takes some five milliseconds of a processor each; 10,000 were tried by hand.
+var connections = flag.Int("connections", 300, "connections of one program in TestThousands")
+
+// TestThousands: one program has so many connections to another one at once, and each brings what is written to it.
+func TestThousands(t *testing.T) {
+	n := begin(t, cluster.Model)
+	n.serve(t, 1, 7000, python, "-c", `import resource, selectors, socket
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
+l, all = socket.create_server(("10.0.0.2", 7000), backlog=4096), selectors.DefaultSelector()
+all.register(l, selectors.EVENT_READ)
+while True:
+    for key, _ in all.select():
+        if key.fileobj is l: all.register(l.accept()[0], selectors.EVENT_READ)
+        else:
+            text = key.fileobj.recv(100)
+            if text: key.fileobj.sendall(text)
+            else:
+                all.unregister(key.fileobj)
+                key.fileobj.close()`)
+	check.Equal(t, "connections", n.run(t, 0, python, "-c", `import resource, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
+all = [socket.create_connection(("10.0.0.2", 7000)) for i in range(int(sys.argv[1]))]
+for i, c in enumerate(all): c.sendall(b"%d" % i)
+print(sum(c.recv(100) == b"%d" % i for i, c in enumerate(all)))`, strconv.Itoa(*connections)), fmt.Sprintln(*connections))
+	for n.daemons[0].Users() > 1 { // until they are over
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // connects opens connections until that fails, says how, closes them, and opens one.

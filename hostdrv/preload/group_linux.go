@@ -73,7 +73,7 @@ func (s *datagrams) setOption(level, name int, b []byte) error {
 		group, by, is := groupRequest(name, b)
 		own := !by.IsValid() || by.IsUnspecified() || slices.ContainsFunc(s.daemon.nets, func(n netip.Prefix) bool { return n.Addr() == by })
 		switch {
-		case name == unix.IP_MULTICAST_IF && own && by.IsValid() && !by.IsUnspecified():
+		case name == unix.IP_MULTICAST_IF && s.daemon.groups && own && by.IsValid() && !by.IsUnspecified():
 			s.by, s.away = by, false
 			return nil
 		case is && own && s.daemon.isGroup(group) && slices.Contains(ofSource, name):

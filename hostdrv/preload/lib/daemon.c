@@ -67,6 +67,8 @@ bool lmmc_is_group(const struct lmmc_end *e) { // 224.0.0.0/24 is what a link's 
 	return groups && memcmp(e->ip, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12) == 0 && e->ip[12] >> 4 == 14 && memcmp(e->ip + 12, "\xE0\0\0", 3) != 0;
 }
 
+bool lmmc_has_groups(void) { return groups; }
+
 struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]) {
 	const struct net *n = lmmc_is_group(peer) && net_count > 0 ? &nets[0] : net_of(peer);
 	struct lmmc_end own = n ? n->own : (struct lmmc_end){0};

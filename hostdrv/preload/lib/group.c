@@ -85,7 +85,7 @@ int lmmc_early_option(int fd, int name, const void *value, socklen_t size) {
 	if (name == IP_MULTICAST_IF && size >= 4) {
 		memcpy(&by.sin_addr, (const char *)value + (size >= sizeof(struct ip_mreq) ? 4 : 0), 4);
 		lmmc_end_of((void *)&by, sizeof by, &interface);
-		return lmmc_is_own(&interface) ? 0 : 1; // the cluster is where groups of it go anyhow
+		return lmmc_has_groups() && lmmc_is_own(&interface) ? 0 : 1; // the cluster is where groups of it go anyhow
 	}
 	struct ip_mreqn m = {0};
 	if (name == MCAST_JOIN_GROUP || name == MCAST_LEAVE_GROUP) {

@@ -70,6 +70,7 @@ bool lmmc_in_cluster(const struct lmmc_end *e);
 bool lmmc_is_own(const struct lmmc_end *e);
 // Whether an address is a multicast group's of the cluster.
 bool lmmc_is_group(const struct lmmc_end *e);
+bool lmmc_has_groups(void); // there are some
 // This node's own address for a peer or group, with a port.
 struct lmmc_end lmmc_own_for(const struct lmmc_end *peer, const uint8_t port[2]);
 // Whether a name is a node's, as node2 or node2.cluster, and its address, which is of the family if there is such a one.

@@ -14,7 +14,7 @@
 //   Reset clears all entries, one in a clock, GROUPS <= NODES; `clearing` says so; then there are no ways, and nothing is to be written.
 //   No number beyond the table has a way. Without `alive` ports there is none.
 //
-// Source: doc/network.md.
+// Proven: net_table.formal.v, by induction with N=3, NODES=4, GROUPS=2. Source: doc/network.md.
 module net_table #(
     parameter N      = 5,
     parameter NODES  = 4096,
@@ -70,6 +70,12 @@ module net_table #(
     reg  [AW:0]     cleared;
     assign clearing = !cleared[AW];
     always @(posedge clk) cleared <= rst ? {AW + 1{1'b0}} : cleared + {{AW{1'b0}}, clearing};
+`ifdef FORMAL
+    wire [AW-1:0]   f_route_at;
+    wire [GW-1:0]   f_mask_at;
+    wire [2*NW-1:0] f_route;
+    wire [N-1:0]    f_masks;
+`endif
     wire            wr_node = clearing || (wr_en && !wr_group && wr_addr >> AW == 0);
     wire            wr_mask = clearing || (wr_en && wr_group && wr_addr[11:0] >> GW == 0);
     wire [AW-1:0]   entry   = clearing ? cleared[AW-1:0] : wr_addr[AW-1:0];
@@ -77,10 +83,16 @@ module net_table #(
     ram_sdp #(.WIDTH(2 * NW), .DEPTH(NODES)) u_routes (
         .clk(clk), .wr_en(wr_node), .wr_addr(entry), .wr_data({value[16 +: NW], value[0 +: NW]}),
         .rd_en(now != 0), .rd_addr(asked[AW-1:0]), .rd_data(route)
+`ifdef FORMAL
+        , .f_addr(f_route_at), .f_word(f_route)
+`endif
     );
     ram_sdp #(.WIDTH(N), .DEPTH(GROUPS)) u_masks (
         .clk(clk), .wr_en(wr_mask), .wr_addr(entry[GW-1:0]), .wr_data(value[N-1:0]),
         .rd_en(now != 0), .rd_addr(asked[GW-1:0]), .rd_data(mask)
+`ifdef FORMAL
+        , .f_addr(f_mask_at), .f_word(f_masks)
+`endif
     );
     wire unused = ^value;
 
@@ -105,5 +117,8 @@ module net_table #(
         else            ways = first != 0 ? first : second_way != 0 ? second_way : backward;
     assign rd_value = group ? {{(32 - N){1'b0}}, mask} :
                       node  ? {{(16 - NW){1'b0}}, route[NW +: NW], {(16 - NW){1'b0}}, route[0 +: NW]} : 32'd0;
+`ifdef FORMAL
+`include "net_table.formal.v"
+`endif
 endmodule
 `resetall

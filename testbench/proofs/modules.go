@@ -170,6 +170,12 @@ func net() []prove.Proof {
 			Parts: []string{"common/at_least.v"},
 		},
 		{
+			Name: "net_table",
+			Properties: "a packet goes where the entry last written for its destination says, or to this node, or nowhere; one beyond the table has none; " +
+				"a read tells that entry; whoever asks is served within N + 1 clocks that write nothing",
+			Top: "net_table", Depth: 6, Params: params{"N": "3", "NODES": "4", "GROUPS": "2"}, Files: []string{"net/net_table.v", "common/ram_sdp.v"},
+		},
+		{
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},

@@ -51,7 +51,7 @@ func (e *Events) Next(ctx context.Context) (ev Event, err error) {
 	if e.ni == nil {
 		return nil, ErrClosed
 	}
-	err = e.ni.until(ctx, "an event", func() bool {
+	err = e.ni.untilOthers(ctx, "an event", func() bool {
 		ev = e.queue.take()
 		return ev != nil
 	})

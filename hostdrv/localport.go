@@ -261,7 +261,7 @@ func (p *localPort) Wait(ctx context.Context, what string, ready func(page []byt
 		})
 		if err == nil && !done {
 			out := false
-			err = n.until(ctx, what, func() bool {
+			err = n.untilOthers(ctx, what, func() bool {
 				was := out
 				out = p.in == nil
 				done = over()

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 )
 
 // MessageRings is a context whose descriptors another process posts, by memory that it shares with this one: package serve has it.
@@ -18,8 +19,8 @@ type MessageRings interface {
 	Rings() *sharing.Rings
 	// Pull takes what is posted. An error says that the context is closed.
 	Pull() error
-	// Wait waits until there are more completions than those that were seen, and one of them is not quiet.
-	Wait(ctx context.Context, seen uint64) error
+	// Wait waits until the program is to be told that there is a completion that it wants, which is not quiet. It is for one goroutine.
+	Wait(ctx context.Context) error
 	Stats() (msg.Stats, error)
 	// Close ends the context, and gives its memory free. Nobody looks at Rings any more.
 	Close() error
@@ -33,18 +34,20 @@ type messageRings struct {
 	memory   []byte
 	rings    *sharing.Rings
 	what     string // is waited for
+	waiter   *wait.Waiter
 	sends    uint64 // descriptors that were taken
 	receives uint64
-	done     uint64 // completions
-	loud     uint64 // of them up to the last one that is not quiet
-	urgent   uint64 // and up to the last one of these that is of a send, or a failure
-	told     uint64 // of them, up to which who waits has been told
-	several  bool   // that were more than one
-	since    uint64 // tick in which the first one came that has not been told of
-	last     uint64 // and the last one
-	fresh    bool   // last is to be set
-	burst    uint64 // so many messages at most come before who waits is told, while more are coming
-	failed   error  // why it was closed
+	done     uint64    // completions
+	loud     uint64    // of them up to the last one that is not quiet
+	urgent   uint64    // and up to the last one of these that is of a send, or a failure
+	told     uint64    // of them, up to which who waits has been told
+	several  bool      // that were more than one
+	since    uint64    // tick in which the first one came that has not been told of
+	last     uint64    // and the last one
+	fresh    bool      // last is to be set
+	burst    uint64    // so many messages at most come before who waits is told, while more are coming
+	failed   error     // why it was closed
+	asked    [2]uint64 // of what was taken, under NI.looking
 }
 
 // ErrRings is wrapped by the errors of a context whose program has broken the rules of its rings.
@@ -75,8 +78,13 @@ func (node *Node) ShareMessages(ctx context.Context, number int, o msg.Options) 
 		c.Close()
 		return nil, info, nil, err
 	}
+	r.waiter = wait.NewWaiter(func() bool { return r.wanted() || r.err() != nil })
+	r.waiter.Patient, r.waiter.Wants = true, func() bool { _, waits := r.rings.Wanted(); return waits }
 	r.rings.Sleep()
 	c.Deliver(r.complete)
+	n.looking.Lock()
+	n.shared = append(n.shared, r)
+	n.looking.Unlock()
 	return r, info, file, nil
 }
 
@@ -140,6 +148,9 @@ func (r *messageRings) pull() error {
 		return err
 	}
 	before := r.sends + r.receives
+	r.ni.looking.Lock()
+	r.asked = r.rings.Asked()
+	r.ni.looking.Unlock()
 	err := r.take(&r.rings.Receives, &r.receives, func(p sharing.Post, data []byte) error {
 		return r.context.PostReceive(msg.Receive{Data: data, Cookie: uint64(p.Index)})
 	})
@@ -153,8 +164,8 @@ func (r *messageRings) pull() error {
 		r.ni.closeContext(r.context)
 		return r.failed
 	}
-	if r.sends+r.receives != before {
-		r.ni.release()
+	r.ni.release()
+	if _, waits := r.rings.Wanted(); waits || r.sends+r.receives != before {
 		r.ni.wakeOwner()
 	}
 	return nil
@@ -179,6 +190,33 @@ func (r *messageRings) take(ring *sharing.Ring, taken *uint64, post func(sharing
 	return nil
 }
 
+// attend takes what was posted before time goes on, where it stands still otherwise. From then on programs tell. It is for the owner, under the lock.
+func (n *NI) attend() {
+	if !n.timing.VirtualTime {
+		return
+	}
+	for _, r := range n.shared {
+		if r.rings.Sleep(); r.rings.Asked() != r.asked && r.err() == nil {
+			_ = r.pull() // Wait returns it
+		}
+	}
+}
+
+// look is Exchange.Look.
+func (n *NI) look(last bool) (asked bool) {
+	n.looking.Lock()
+	defer n.looking.Unlock()
+	for _, r := range n.shared {
+		if last {
+			r.rings.Sleep()
+		} else {
+			r.rings.Wake()
+		}
+		asked = asked || r.rings.Asked() != r.asked
+	}
+	return asked
+}
+
 func (r *messageRings) err() error {
 	if r.failed != nil {
 		return r.failed
@@ -186,26 +224,25 @@ func (r *messageRings) err() error {
 	return r.context.Err()
 }
 
-func (r *messageRings) Wait(ctx context.Context, seen uint64) error {
-	r.ni.lock()
-	err := r.pull()
+// wanted reports whether what the program waits for is there, and it is to be told.
+func (r *messageRings) wanted() bool {
+	seen, waits := r.rings.Wanted()
+	if !waits {
+		return false
+	}
 	if seen > r.told {
 		r.told, r.since = seen, r.ni.core.Now()
 	}
-	r.ni.unlock()
-	if err != nil {
+	return r.due(seen) && r.rings.Tell(seen)
+}
+
+func (r *messageRings) Wait(ctx context.Context) error {
+	if err := r.ni.await(ctx, r.what, r.waiter); err != nil {
 		return err
 	}
-	err = r.ni.until(ctx, r.what, func() bool { return r.due(seen) || r.err() != nil })
 	r.ni.lock()
 	defer r.ni.unlock()
-	if r.loud > seen {
-		return nil
-	}
-	if failed := r.err(); failed != nil {
-		return failed
-	}
-	return err
+	return r.err()
 }
 
 func (r *messageRings) Stats() (msg.Stats, error) {
@@ -218,6 +255,9 @@ func (r *messageRings) Close() error {
 	r.ni.lock()
 	defer r.ni.unlock()
 	r.ni.closeContext(r.context)
+	r.ni.looking.Lock()
+	defer r.ni.looking.Unlock()
+	r.ni.shared = slices.DeleteFunc(r.ni.shared, func(other *messageRings) bool { return other == r })
 	memory := r.memory
 	r.memory = nil
 	return pagemem.Unmap(memory)

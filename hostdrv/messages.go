@@ -140,6 +140,7 @@ func (m *localMessages) block(ctx context.Context) (msg.Completion, error) {
 	if m.idle = nil; a == nil {
 		a = &awaiting{}
 		a.waiter = wait.NewWaiter(func() bool { return a.poll(m.context) })
+		a.waiter.Patient = true
 	}
 	a.done, a.got, a.failed = msg.Completion{}, false, nil
 	m.ni.enlistAgain(ctx, a.waiter)

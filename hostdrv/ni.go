@@ -55,12 +55,16 @@ type NI struct {
 	remoteTag uint8     // of the next
 	released  int       // waiters taken from the list whose goroutines have not run since
 	resumed   sync.Cond // the last of them has
+	timed     int       // limits and sleeps that are underway
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
 	held      bool      // who waits for messages waits for more of a burst
 	groups    [linkproto.BarrierGroups]*localBarrier
 
 	contexts [msg.LastContext + 1]*msg.Context // by number, the last one of each
+
+	looking sync.Mutex      // taken after mu, if both are
+	shared  []*messageRings // those of other processes, whose memory is there
 
 	// For Datagrams.
 	kernel                 *localDatagrams // the one that there is, or nil
@@ -221,6 +225,7 @@ func (n *NI) own() {
 		if errors.Is(err, ErrClosed) {
 			n.core.FlushAcks()
 		}
+		n.attend()
 		if len(x.Out) == 0 {
 			x.Out = line[:n.core.Emit(line)]
 		}
@@ -231,7 +236,12 @@ func (n *NI) own() {
 			}
 			return
 		}
-		x.Wait, x.Idle = n.core.IdleFor(len(x.Out) > 0), n.waiters.Len()+n.mapped == 0
+		x.Wait, x.Idle = n.core.IdleFor(len(x.Out) > 0), n.mapped == 0 && n.waiters.Idle()
+		x.Patient, x.Owed = n.timed+n.mapped == 0 && n.waiters.Patient(), !n.core.Settled()
+		x.Look = nil
+		if len(n.shared) > 0 && n.timing.VirtualTime {
+			x.Look = n.look
+		}
 		if n.held {
 			x.Wait, n.held = min(x.Wait, burstGap), false
 		}
@@ -285,9 +295,20 @@ func (n *NI) wakeOwner() {
 // until waits until done, which is asked under the lock, now and after whatever happens. It does so at most until the NI has failed or ctx
 // has ended; what describes the wait for the error.
 func (n *NI) until(ctx context.Context, what string, done func() bool) error {
+	return n.await(ctx, what, wait.NewWaiter(done))
+}
+
+// untilOthers is until for what others do, for however long: time may pass slowly meanwhile.
+func (n *NI) untilOthers(ctx context.Context, what string, done func() bool) error {
+	w := wait.NewWaiter(done)
+	w.Patient = true
+	return n.await(ctx, what, w)
+}
+
+func (n *NI) await(ctx context.Context, what string, w *wait.Waiter) error {
 	n.lock()
 	defer n.unlock()
-	w := n.enlist(ctx, done)
+	n.enlistAgain(ctx, w)
 	n.unlock()
 	w.Await()
 	n.lock()

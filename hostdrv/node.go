@@ -87,6 +87,7 @@ type nodeBackend interface {
 	freeBarriers(ctx context.Context, among uint32, switches []uint16) (free uint32, generation uint8, err error)
 	Identity() Identity
 	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	Doze(ctx context.Context, d time.Duration) error
 	Report(ctx context.Context) (Report, error)
 	StartTrace(ctx context.Context, s linkproto.TraceSetup) error
 	TraceState(ctx context.Context) (TraceState, error)
@@ -178,6 +179,9 @@ func (node *Node) Identity() Identity { return node.on().Identity() }
 func (node *Node) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return node.on().WithTimeout(ctx, d)
 }
+
+// Doze waits as NI.Doze does.
+func (node *Node) Doze(ctx context.Context, d time.Duration) error { return node.on().Doze(ctx, d) }
 
 // Stats returns the node's counts so far: those of all programs, if the NI is shared.
 func (node *Node) Stats() NodeStats { return node.on().tables().Stats }

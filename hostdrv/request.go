@@ -85,7 +85,7 @@ type localRequest struct {
 }
 
 func (node *localNode) accept(ctx context.Context, what string, prefix []byte) (r *Request, err error) {
-	err = node.until(ctx, what, func() bool {
+	err = node.untilOthers(ctx, what, func() bool {
 		i := slices.IndexFunc(node.requests, func(o *localRequest) bool { return bytes.HasPrefix(o.params, prefix) })
 		if i >= 0 {
 			o := node.requests[i]

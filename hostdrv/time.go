@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
@@ -22,10 +23,7 @@ func (n *NI) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	limited, expire, cancel := wait.Limit(ctx)
 	n.lock()
 	defer n.unlock()
-	stop := n.every(d, func() bool {
-		expire()
-		return false
-	})
+	stop := n.after(d, expire)
 	return limited, func() {
 		n.lock()
 		stop()
@@ -36,18 +34,42 @@ func (n *NI) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 
 // Sleep waits until d of the target's time has passed. That of a simulation passes while something sleeps, as with all that waits.
 func (n *NI) Sleep(ctx context.Context, d time.Duration) error {
+	return n.sleep(ctx, d, n.after, n.until)
+}
+
+// Doze is Sleep for who is in no hurry: a network that rests while nothing happens goes on resting (Exchange.Patient).
+func (n *NI) Doze(ctx context.Context, d time.Duration) error {
+	once := func(d time.Duration, do func()) (stop func()) {
+		return n.every(d, func() bool { do(); return false })
+	}
+	return n.sleep(ctx, d, once, n.untilOthers)
+}
+
+func (n *NI) sleep(ctx context.Context, d time.Duration, after func(time.Duration, func()) func(), until func(context.Context, string, func() bool) error) error {
 	over := false
 	n.lock()
-	stop := n.every(d, func() bool {
-		over = true
-		return false
-	})
+	stop := after(d, func() { over = true })
 	n.unlock()
-	err := n.until(ctx, "time to pass", func() bool { return over })
+	err := until(ctx, "time to pass", func() bool { return over })
 	n.lock()
 	defer n.unlock()
 	stop()
 	return err
+}
+
+// after calls do when d has passed, for which time hurries, unless stop is called before: all of that under the lock.
+func (n *NI) after(d time.Duration, do func()) (stop func()) {
+	n.timed++
+	over := sync.OnceFunc(func() { n.timed-- })
+	end := n.every(d, func() bool {
+		over()
+		do()
+		return false
+	})
+	return func() {
+		over()
+		end()
+	}
 }
 
 // every calls tick each time that d has passed, until it returns false or stop is called: all of that under the lock.

@@ -37,6 +37,12 @@ type Exchange struct {
 	Out  []linkproto.Symbol // to send, in order; at most Timing.Burst
 	Wait int                // return after so many ticks at the latest; more than 0
 	Idle bool               // nobody waits for the target: a simulation may stand still until Wake
+	// Patient says that who waits does so for what others do, for however long, and Owed that something is to be answered or acknowledged: where programs go by real time
+	// a simulation may take it slowly.
+	Patient, Owed bool
+	// Look, unless nil, reports whether a program has asked for something in memory that it shares with the driver: it is for a simulation that rests, before it sleeps. The last
+	// time that is said, and from then on the driver is told, and calls Wake.
+	Look func(last bool) bool
 
 	Taken bool               // set: Out is on its way, as a whole, and its memory is free again; otherwise none of it was sent
 	In    []linkproto.Symbol // set: what has arrived; valid until the next call

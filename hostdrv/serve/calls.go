@@ -34,7 +34,6 @@ var calls = [...]struct {
 	sharing.OpReport:  {report, true},
 
 	sharing.OpContext:      {openContext, true},
-	sharing.OpMessageWait:  {simple(waitContext), true},
 	sharing.OpMessageStats: {messageStats, false},
 	sharing.OpContextClose: {simple(closeContext), false},
 
@@ -255,13 +254,11 @@ func deletePort(c *client, _ context.Context, p *port, m sharing.Message) error 
 
 func sleep(c *client, ctx context.Context, m sharing.Message) error {
 	const most = 1 << 62
-	ctx, cancel := c.server.node.WithTimeout(ctx, time.Duration(min(m.Value, most)))
-	defer cancel()
-	<-ctx.Done()
-	if err := ctx.Err(); err != context.DeadlineExceeded {
-		return err
+	sleep := c.server.node.NI().Sleep
+	if m.Port != 0 {
+		sleep = c.server.node.Doze
 	}
-	return nil
+	return sleep(ctx, time.Duration(min(m.Value, most)))
 }
 
 func report(c *client, ctx context.Context, _ sharing.Message) (a sharing.Message, file *os.File, err error) {

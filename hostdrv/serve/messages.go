@@ -23,8 +23,9 @@ type messages struct {
 	handle uint32
 
 	looking atomic.Bool    // a goroutine looks at what the client posts
-	looks   sync.WaitGroup // such goroutines, which use the rings' memory
+	looks   sync.WaitGroup // such goroutines, and tell, which use the rings' memory
 	closing atomic.Bool
+	cancel  context.CancelFunc // of tell
 }
 
 // lookFor is how long the server looks for more that a program posts. Then the program has to say so, by a message.
@@ -45,7 +46,10 @@ func openContext(c *client, ctx context.Context, m sharing.Message) (a sharing.M
 		return a, nil, errors.Join(err, opened.Close(), file.Close())
 	}
 	a.Port = c.handle()
-	c.contexts[a.Port] = &messages{MessageRings: opened, client: c, handle: a.Port}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	x := &messages{MessageRings: opened, client: c, handle: a.Port, cancel: cancel}
+	c.contexts[a.Port] = x
+	x.looks.Go(func() { x.tell(ctx) })
 	a.Data, err = json.Marshal(info)
 	return a, file, err
 }
@@ -78,44 +82,41 @@ func (c *client) posted(handle uint32) {
 	}
 }
 
-// look takes what is posted until nothing was for so long. Then the client has to say so.
+// look takes what is asked for until nothing was for so long. Then the client has to say so.
 func (x *messages) look(patience time.Duration) {
 	rings := x.Rings()
 	for {
-		seen := rings.Posted()
-		if x.pull() != nil {
+		seen := rings.Asked()
+		if x.Pull() != nil {
 			return // and nobody looks any more
 		}
-		for start := time.Now(); rings.Posted() == seen && time.Since(start) < patience && !x.closing.Load(); {
+		for start := time.Now(); rings.Asked() == seen && time.Since(start) < patience && !x.closing.Load(); {
 			runtime.Gosched()
 		}
-		if rings.Posted() != seen {
+		if rings.Asked() != seen {
 			continue
 		}
 		x.looking.Store(false)
 		rings.Sleep()
-		if rings.Posted() == seen || !rings.Wake() || !x.looking.CompareAndSwap(false, true) {
+		if rings.Asked() == seen || !rings.Wake() || !x.looking.CompareAndSwap(false, true) {
 			return
 		}
 	}
 }
 
-// pull takes what is posted. What is wrong with it the client hears.
-func (x *messages) pull() error {
-	err := x.Pull()
-	if err != nil {
-		x.client.fail(sharing.Message{Op: sharing.OpEnded, Port: x.handle}, err)
+// tell tells the client each time that there is what it waits for, and what was wrong with what it has posted.
+func (x *messages) tell(ctx context.Context) {
+	for {
+		err := x.Wait(ctx)
+		switch {
+		case errors.Is(err, hostdrv.ErrRings):
+			x.client.fail(sharing.Message{Op: sharing.OpEnded, Port: x.handle}, err)
+			return
+		case err != nil:
+			return
+		}
+		x.client.send(sharing.Message{Op: sharing.OpMessageCame, Port: x.handle}, nil)
 	}
-	return err
-}
-
-// waitContext waits for a completion.
-func waitContext(c *client, ctx context.Context, m sharing.Message) error {
-	x, err := c.context(m.Port)
-	if err != nil {
-		return err
-	}
-	return x.Wait(ctx, m.Value)
 }
 
 func messageStats(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
@@ -144,6 +145,7 @@ func closeContext(c *client, _ context.Context, m sharing.Message) error {
 // end closes the context, once nobody looks at its rings.
 func (x *messages) end() error {
 	x.closing.Store(true)
+	x.cancel()
 	x.looks.Wait()
 	return x.Close()
 }

@@ -28,7 +28,7 @@ type Options struct {
 	Prefixes []netip.Prefix
 	// Peers are nodes whose programs the own node's are in multicast groups with (none); one of two nodes is enough to have the other among its peers.
 	Peers []uint16
-	// Patience is how long, in the target's time, a peer may say nothing before its connections end (1 s). Those that say nothing are asked as often.
+	// Patience is how long, in the target's time, a peer may say nothing before its connections end (1 s). Those that say nothing are asked as often, and each second of real time.
 	Patience time.Duration
 	// Buffer is how many bytes the writer of a connection may be ahead of its reader at most (1 MB). Connections begin with 64 KB.
 	Buffer int
@@ -108,6 +108,7 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.work.Go(func() { s.fail(s.pump(ctx)) })
 	s.work.Go(func() { s.tick(ctx) })
+	s.work.Go(s.ask)
 	return s, nil
 }
 
@@ -201,15 +202,24 @@ func (s *Stack) pump(ctx context.Context) error {
 
 // tick lets the streams get older.
 func (s *Stack) tick(ctx context.Context) {
-	for {
-		limit, cancel := s.node.WithTimeout(ctx, s.options.Patience)
-		<-limit.Done()
-		cancel()
-		if ctx.Err() != nil {
+	for s.node.Doze(ctx, s.options.Patience) == nil {
+		s.mu.Lock()
+		s.mux.Tick()
+		s.unlock()
+	}
+}
+
+// ask asks peers whether they are there, in real time: a network in which nothing happens may pass its own slowly.
+func (s *Stack) ask() {
+	for tick := time.NewTicker(max(s.options.Patience, time.Second)); ; {
+		select {
+		case <-tick.C:
+		case <-s.failed:
+			tick.Stop()
 			return
 		}
 		s.mu.Lock()
-		s.mux.Tick()
+		s.mux.Ask()
 		s.unlock()
 	}
 }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/linkproto"
@@ -24,7 +25,33 @@ func (n *Cluster) Programs() *World { return together(quantum, n) }
 func (n *Cluster) LivePrograms() *World {
 	w := together(longTurn, n)
 	w.Gather(longTurn)
+	settle := 0
+	if n.net != nil { // what is in the middle of RTL is not seen
+		settle = settled
+	}
+	w.Rest(longRest, settle, n.busy)
 	return w
+}
+
+const (
+	longRest = 2 * time.Millisecond // for programs that answer
+	settled  = 1 << 12              // clocks
+)
+
+// busy reports whether something is under way, or time passes as it does elsewhere.
+func (n *Cluster) busy() bool {
+	if n.Outsiders() > 0 || n.group != nil {
+		return true
+	}
+	for i := range n.cables {
+		for _, w := range n.cables[i].all() {
+			if w.line != nil && w.line.busy > 0 {
+				return true
+			}
+		}
+	}
+	look := n.Look()
+	return look.Busy()
 }
 
 // longTurn is half of the room that network interfaces have above the mark at which they say STOP.

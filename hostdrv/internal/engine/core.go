@@ -56,6 +56,7 @@ type Core struct {
 	timersAdded uint64
 	virtuals    virtuals
 	offloads    offloads
+	unacked     int    // messages that have been posted, and not completed
 	farewell    uint64 // bytes of packets up to the last one that tells a peer that the driver ends; 0: not yet
 	packet      []byte
 	route       linkproto.Route // the one that has come
@@ -129,6 +130,14 @@ func (c *Core) Arriving() bool { return c.link.Arriving() }
 
 // Running reports whether the NI's state is known: the link is up, and the exchange after its start is over.
 func (c *Core) Running() bool { return c.resume.done }
+
+// Settled reports whether nothing that was asked for is to be answered, and no message or packet of a virtual link to be acknowledged.
+func (c *Core) Settled() bool {
+	return c.resume.done && c.free == len(c.calls) && len(c.backlog)+c.unacked+c.virtuals.owing+c.offloads.held == 0
+}
+
+// Owe counts messages that are posted, with n below 0 those that are completed.
+func (c *Core) Owe(n int) { c.unacked += n }
 
 // Queue is the account of the transmit queue of a link.
 func (c *Core) Queue(link int) *Queue { return &c.queues[link-1] }

@@ -216,3 +216,15 @@ func (q *virtuals) took() {
 		q.ready = append(q.ready, s)
 	}
 }
+
+// owe counts the link, which has no Taker, while its packets are not all acknowledged.
+func (v *Virtual) owe() {
+	owes := v.taker == nil && v.vl.Queued() > 0
+	switch {
+	case owes && !v.owes:
+		v.core.virtuals.owing++
+	case !owes && v.owes:
+		v.core.virtuals.owing--
+	}
+	v.owes = owes
+}

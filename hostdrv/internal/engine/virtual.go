@@ -18,6 +18,7 @@ type virtuals struct {
 	links     Share                                   // of those that carry links
 	ready     []*Share                                // with virtual links that may have ROUTEs to send; they take turns
 	held      []*Virtual                              // whose packets wait until fewer requests do
+	owing     int                                     // without a Taker whose packets are not all acknowledged
 }
 
 // virtualBacklog is how many requests may wait before what comes by virtual links does.
@@ -38,6 +39,7 @@ type Virtual struct {
 	farewell   []byte // a ROUTE that goes before any other
 	delivering bool
 	held       bool // it is among those that are
+	owes       bool // the same
 	link       int  // what the Handler calls it
 	via        uint8
 	vl         *flowctl.VirtualLink
@@ -194,6 +196,7 @@ func (v *Virtual) touch() {
 	if v.taker != nil && !v.closed {
 		v.taker.Turn()
 	}
+	v.owe()
 	c.RemoveTimer(&v.timer)
 	switch idle := v.vl.IdleFor(); {
 	case idle == 0:

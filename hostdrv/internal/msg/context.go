@@ -36,6 +36,7 @@ type Context struct {
 	streams   map[uint16]*stream // to groups whose members acknowledge, by address
 	members   map[memberOf]*member
 	starving  []*peer // whose messages wait for a descriptor, the one that waits longest first
+	owed      int     // sends that have not completed
 	stats     Stats
 	closed    bool
 }
@@ -276,6 +277,14 @@ func (c *Context) completed(done Completion) {
 	c.sink(done)
 }
 
+// owe counts sends that have not completed.
+func (c *Context) owe(n int) {
+	if !c.closed {
+		c.owed += n
+		c.core.Owe(n)
+	}
+}
+
 // give gives a Completion's descriptor back to the program.
 func (c *Context) give(done *Completion) {
 	if done.Received {
@@ -318,6 +327,7 @@ func (c *Context) Close() {
 	if c.closed {
 		return
 	}
+	c.owe(-c.owed)
 	c.closed = true
 	c.core.Listen(c.channel(), nil)
 	c.core.RemoveTimer(&c.timer)

@@ -58,6 +58,7 @@ func (p *peer) post(e *post) {
 		p.last.next = e
 	}
 	p.last = e
+	p.context.owe(1)
 	if p.next == nil {
 		p.next = e
 	}
@@ -101,6 +102,7 @@ func (p *peer) complete(err error) {
 	if p.first = e.next; p.first == nil {
 		p.last = nil
 	}
+	c.owe(-1)
 	c.completed(Completion{Node: p.node, Tag: e.Tag, Data: e.Data, Cookie: e.Cookie, Quiet: e.Quiet && err == nil, Err: err})
 	*e = post{next: c.free}
 	c.free = e

@@ -170,6 +170,11 @@ func (c *Client) take(m sharing.Message, file *os.File) (err error) {
 			x.ended.CompareAndSwap(nil, &why)
 		}
 		return nil
+	case sharing.OpMessageCame:
+		if x := c.talks[m.Port]; x != nil {
+			x.came++
+		}
+		return nil
 	case sharing.OpRefused:
 		return why
 	}
@@ -340,43 +345,6 @@ func (c *Client) CallFile(ctx context.Context, m sharing.Message) (Answer, error
 		err = violation("sent no file")
 	}
 	return a, err
-}
-
-// WithTimeout returns a context that ends when d of the target's time has passed.
-func (c *Client) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	limited, expire, cancel := wait.Limit(ctx)
-	c.work.Go(func() {
-		if c.sleep(limited, d) == nil {
-			expire()
-		}
-	})
-	return limited, cancel
-}
-
-// sleep waits until so much of the target's time has passed.
-func (c *Client) sleep(ctx context.Context, d time.Duration) error {
-	_, err := c.Call(ctx, "the target's time", sharing.Message{Op: sharing.OpSleep, Value: uint64(max(d, 1))})
-	return err
-}
-
-// Every calls tick under Mu each time that so much of the target's time has passed, until it returns false or stop is called; that is for
-// Mu held.
-func (c *Client) Every(d time.Duration, tick func() bool) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	again := func() bool {
-		if c.sleep(ctx, d) != nil {
-			return false
-		}
-		c.Mu.Lock()
-		defer c.Mu.Unlock()
-		return ctx.Err() == nil && tick()
-	}
-	c.work.Go(func() {
-		defer cancel()
-		for again() {
-		}
-	})
-	return cancel
 }
 
 // CreatePort creates a port.

@@ -18,7 +18,7 @@ import (
 )
 
 // Messages is a context of another process's NI. Its descriptors and the bytes of its messages are in memory that the server sees too. The server is told of a descriptor
-// only if it does not look at the memory by itself, and asked for a completion only by who has looked at the memory for one long enough.
+// only if it does not look at the memory by itself, and so it is of who waits for a completion, after having looked at the memory for one long enough.
 type Messages struct {
 	c       *Client
 	handle  uint32
@@ -26,6 +26,7 @@ type Messages struct {
 	options msg.Options
 	info    sharing.ContextInfo
 	ended   atomic.Pointer[error] // why, or nil
+	came    uint64                // how often the server has told of a completion, under Client.Mu
 
 	mu       sync.Mutex
 	memory   []byte
@@ -36,6 +37,7 @@ type Messages struct {
 	receives posts
 	untold   int    // receives posted of which the server may not know: not more than of those that it knows, so that it need not be told of each
 	done     uint64 // completions taken
+	waiting  int    // calls that sleep
 }
 
 // posts are the descriptors for sending, or for receiving.
@@ -208,7 +210,7 @@ func (m *Messages) Poll() (done msg.Completion, ok bool, err error) {
 	return done, err == nil, err
 }
 
-// Wait waits for the oldest completion: it polls for a time and asks the server then. Where time stands still unless somebody waits it asks at once.
+// Wait waits for the oldest completion: it polls for a time, and sleeps then until the server tells of one. Where time stands still unless somebody waits it sleeps at once.
 func (m *Messages) Wait(ctx context.Context) (msg.Completion, error) {
 	for {
 		done, ok, err := m.Poll()
@@ -219,17 +221,47 @@ func (m *Messages) Wait(ctx context.Context) (msg.Completion, error) {
 		if ok || err != nil {
 			return done, err
 		}
-		m.mu.Lock()
-		seen := m.done
-		m.mu.Unlock()
-		_, err = m.c.Call(ctx, "a completion", sharing.Message{Op: sharing.OpMessageWait, Port: m.handle, Value: seen})
-		if err != nil {
+		if m.c.virtualTime { // what goes on in this program may post something, of which the server then hears together with who waits
+			runtime.Gosched()
+		}
+		if err = m.sleep(ctx); err != nil {
 			if done, ok, _ := m.Poll(); ok { // meanwhile
 				return done, nil
 			}
 			return done, err
 		}
 	}
+}
+
+// sleep waits until the server tells of a completion, unless there is one. Before the server sleeps it looks for who waits, so one of the two sees the other.
+func (m *Messages) sleep(ctx context.Context) error {
+	m.c.Mu.Lock()
+	before := m.came
+	m.c.Mu.Unlock()
+	m.mu.Lock()
+	if m.rings == nil || m.rings.Done.Count() != m.done {
+		m.mu.Unlock()
+		return nil
+	}
+	m.waiting++
+	m.rings.Want(m.done)
+	there := m.rings.Done.Count() != m.done
+	tell := !there && m.rings.Wake()
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		if m.waiting--; m.waiting == 0 && m.rings != nil {
+			m.rings.Unwant()
+		}
+		m.mu.Unlock()
+	}()
+	if there {
+		return nil
+	}
+	if tell {
+		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+	}
+	return m.c.Until(ctx, "a completion", func() bool { return m.came != before || m.ended.Load() != nil })
 }
 
 // completion reads one.

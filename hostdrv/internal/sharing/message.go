@@ -15,7 +15,7 @@ import (
 var ErrLimit = errors.New("too much for one program")
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 11
+const Version = 12
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -35,7 +35,7 @@ const (
 	OpSync                        // Port -> the same, and acknowledged
 	OpWait                        // Port; Value: the page's version -> as soon as it is another
 	OpDelete                      // Port, whose handle is gone then; what was written to it before is carried out all the same
-	OpSleep                       // Value: nanoseconds of the target's time
+	OpSleep                       // Value: nanoseconds of the target's time; Port: 1 for who is in no hurry
 	OpReport                      // -> with a file that holds a report in JSON
 	OpCapture                     // Value: 1 for words that repeat -> with a pipe that a capture comes out of; Value: when the NI was opened, in ns since 1970
 	OpCaptureEnd                  // ends it: the pipe ends after what there is
@@ -50,8 +50,7 @@ const (
 	OpLinkSync                    // Port: a link -> once all that was sent by it is acknowledged
 	OpDatagrams                   // Port: a link -> with a socket for Datagrams, which go both ways, those of the program by that link
 	OpContext                     // Value: number of a context; Data: a msg.Options in JSON -> Port: a handle; Data: a ContextInfo in JSON, with a file that holds its Rings
-	OpMessagePosted               // Port, in whose Rings something is posted
-	OpMessageWait                 // Port; Value: a count of completions -> as soon as it is another
+	OpMessagePosted               // Port, in whose Rings something is posted, or waited for
 	OpMessageStats                // Port -> Data: a msg.Stats in JSON
 	OpContextClose                // Port, whose handle is gone then
 	OpBarriers                    // Value: numbers, a bit each; Data: switches, each in 2 bytes -> Port: those that are free; Value: a generation that is
@@ -65,7 +64,7 @@ const (
 	opAsked // one more than the last
 )
 
-// What the server sends. With Call 0 come OpWritten, OpWriteFailed and OpEnded, and OpRefused instead of all else when it does not serve.
+// What the server sends. With Call 0 come OpWritten, OpWriteFailed, OpEnded and OpMessageCame, and OpRefused instead of all else when it does not serve.
 const (
 	OpDone        Op = 0x80 + iota
 	OpFailed         // Data: a Failure
@@ -73,6 +72,7 @@ const (
 	OpWritten        // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
 	OpWriteFailed    // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
 	OpEnded          // Port; Data: a Failure, why the port, or the context, has ended
+	OpMessageCame    // Port, in whose Rings is what was waited for
 
 	opSaid // one more than the last
 )

@@ -36,7 +36,9 @@ type ringState struct {
 		atomic.Uint64
 		_ [56]byte
 	}
-	asleep atomic.Uint32 // the server does not look at what is posted: an OpMessagePosted has it look
+	asleep atomic.Uint32 // the server does not look at what is asked for: an OpMessagePosted has it look
+	_      [60]byte
+	wanted atomic.Uint64 // one more than the completions that a program has seen which waits for another one, until the server says OpMessageCame; 0: none waits
 }
 
 // Ring is a ring of descriptors or completions.
@@ -94,10 +96,27 @@ func (i ContextInfo) Rings(memory []byte) (*Rings, error) {
 	return r, nil
 }
 
-// Posted is how many descriptors have been posted.
-func (r *Rings) Posted() uint64 { return r.Sends.Count() + r.Receives.Count() }
+// Asked is what a program has asked for: it changes when something is posted, or waited for.
+func (r *Rings) Asked() [2]uint64 {
+	return [2]uint64{r.Sends.Count() + r.Receives.Count(), r.state.wanted.Load()}
+}
 
-// Sleep says that the server does not look at what is posted.
+// Want says that the program waits for more completions than those that it has seen. Then it looks at Done once more, and at Wake.
+func (r *Rings) Want(seen uint64) { r.state.wanted.Store(seen + 1) }
+
+// Unwant says that it waits no longer.
+func (r *Rings) Unwant() { r.state.wanted.Store(0) }
+
+// Wanted is what Want has said; false: the program does not wait.
+func (r *Rings) Wanted() (seen uint64, waits bool) {
+	wanted := r.state.wanted.Load()
+	return wanted - 1, wanted != 0
+}
+
+// Tell reports whether the program is to be told that what it wanted is there, which it has not been yet.
+func (r *Rings) Tell(seen uint64) bool { return r.state.wanted.CompareAndSwap(seen+1, 0) }
+
+// Sleep says that the server does not look at what is asked for.
 func (r *Rings) Sleep() { r.state.asleep.Store(1) }
 
 // Wake reports whether the server did not look, and whoever asked is to have it look.

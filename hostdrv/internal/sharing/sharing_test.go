@@ -38,8 +38,8 @@ func TestMessages(t *testing.T) {
 		{good[:16], "of 16 bytes"},
 		{append(bytes.Clone(good), make([]byte, sharing.MaxData+1)...), "want 17 to"},
 		{append([]byte{0}, good[1:]...), "unknown kind 0"},
-		{append([]byte{byte(sharing.OpCancel) + 1}, good[1:]...), "unknown kind 39"},
-		{append([]byte{0x86}, good[1:]...), "unknown kind 134"},
+		{append([]byte{byte(sharing.OpCancel) + 1}, good[1:]...), "unknown kind 38"},
+		{append([]byte{0x87}, good[1:]...), "unknown kind 135"},
 	} {
 		check.Fails(t, fmt.Sprintf("%d bytes", len(c.bytes)), check.Err(sharing.Decode(c.bytes)), nil, c.want)
 	}

@@ -50,6 +50,7 @@ type Mux struct {
 	windows     int    // bytes that streams have of Options.Memory for reading
 	unsent      int    // and for writing
 	number      uint32 // of the stream opened last
+	closing     bool
 	ports       ports
 	groups      groups
 	stats       Stats
@@ -189,7 +190,7 @@ func (m *Mux) Input(msg Message) (kept bool) {
 	return m.peer(msg.Node).input(msg.Life, &g, msg.Data)
 }
 
-// Tick is called from time to time. Peers that were not sent anything are asked whether they are there, and streams that nobody has any more get older.
+// Tick is called from time to time: Ask, and streams that nobody has any more get older.
 func (m *Mux) Tick() {
 	m.askGroups()
 	for _, p := range m.peers {
@@ -206,6 +207,13 @@ func (m *Mux) Tick() {
 				s.end(0)
 			}
 		}
+	}
+	m.Ask()
+}
+
+// Ask asks peers that were not sent anything whether they are there.
+func (m *Mux) Ask() {
+	for _, p := range m.peers {
 		if len(p.streams) > 0 && p.loud == 0 {
 			p.hello = true
 			p.speak()
@@ -230,6 +238,7 @@ func (m *Mux) Flushed() bool {
 
 // Close closes all streams, as the end of a program does.
 func (m *Mux) Close() {
+	m.closing = true
 	for _, l := range m.ports.listeners {
 		l.Close()
 	}

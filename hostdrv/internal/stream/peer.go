@@ -58,9 +58,10 @@ func (p *peer) remove(s *Stream) {
 	}
 }
 
-// mayBeQuiet says whether a message that was just counted is: if more follows at once. One of some is not, so that there is room again before there is none.
+// mayBeQuiet says whether a message that was just counted is: what comes next tells of it as well. One of some is not, so that there is room again before there is none, and none
+// is at the end, which waits for them. Ask asks where all are.
 func (p *peer) mayBeQuiet() bool {
-	if p.quiet++; p.queued && p.quiet < p.mux.o.PerPeer/2 && p.mux.outstanding < p.mux.o.Most/2 {
+	if p.quiet++; !p.mux.closing && p.quiet < p.mux.o.PerPeer/2 && p.mux.outstanding < p.mux.o.Most/2 {
 		return true
 	}
 	p.quiet = 0

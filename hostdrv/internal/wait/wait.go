@@ -13,6 +13,8 @@ type List struct{ waiters []*Waiter }
 
 // Waiter is a call that waits. Whoever makes what it waits for true takes it from the list, before its goroutine happens to be scheduled.
 type Waiter struct {
+	Patient   bool        // it waits for what others do, for however long
+	Wants     func() bool // it does wait: asked under the lock; nil: always
 	ctx       context.Context
 	done      func() bool
 	over      chan struct{} // gets something when it is taken from the list
@@ -43,8 +45,15 @@ func NewWaiter(done func() bool) *Waiter {
 	return &Waiter{done: done, over: make(chan struct{}, 1)}
 }
 
-// Len is how many wait.
-func (l *List) Len() int { return len(l.waiters) }
+// Patient reports whether all are.
+func (l *List) Patient() bool {
+	return !slices.ContainsFunc(l.waiters, func(w *Waiter) bool { return !w.Patient })
+}
+
+// Idle reports whether nobody waits.
+func (l *List) Idle() bool {
+	return !slices.ContainsFunc(l.waiters, func(w *Waiter) bool { return w.Wants == nil || w.Wants() })
+}
 
 // Release takes those from the list whose wait is over, all of them if failed, and returns how many there were.
 func (l *List) Release(failed func() bool) (released int) {

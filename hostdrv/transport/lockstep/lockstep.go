@@ -39,13 +39,16 @@ type World struct {
 	most   int
 	timing hostdrv.Timing
 	gather int // Gather
+	rest   rest
 
 	mu      sync.Mutex
 	change  sync.Cond // for Between and Close: no turn runs
 	hosts   []*Host   // by NI, nil where there is no driver
 	lines   []Line
 	present []*Host // in the turn that runs
+	looks   []*Host // of them, those of which it looks at what programs ask for
 	running bool
+	between int // calls of Between that wait
 	closed  bool
 	err     error
 	ticks   uint64
@@ -102,6 +105,7 @@ func (w *World) Host(ni int) (*Host, error) {
 	h := &Host{world: w, ni: ni}
 	h.change.L = &w.mu
 	w.hosts[ni] = h
+	w.rouse()
 	return h, nil
 }
 
@@ -129,9 +133,11 @@ func (w *World) Ticks() uint64 {
 func (w *World) Between(do func() error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.running {
+	for w.between++; w.running; {
+		w.rouse()
 		w.change.Wait()
 	}
+	w.between--
 	if w.closed {
 		return net.ErrClosed
 	}
@@ -189,6 +195,7 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 
 // tell has all who wait look again.
 func (w *World) tell() {
+	w.rouse()
 	w.change.Broadcast()
 	for _, h := range w.hosts {
 		if h != nil {
@@ -230,18 +237,22 @@ func (w *World) turn() {
 			h.in, h.taking, h.leaves, h.woken = h.in[:0], true, h.woken || !h.patient, false
 		}
 	}
-	passed := 0
+	passed, still := 0, true
 	for more := true; more; {
+		if passed+w.gather < most && w.pause() {
+			break
+		}
 		w.running = true
 		w.mu.Unlock()
 		n, err := w.sim.Turn(length, w.lines)
 		w.mu.Lock()
 		w.running, w.err = false, errors.Join(w.err, err)
 		passed += n
-		more = passed < most && w.err == nil && !w.closed
+		more, still = passed < most && w.err == nil && !w.closed && w.between == 0, true
 		for i, h := range present {
-			w.lines[i].Out = nil
 			in := w.lines[i].In
+			still = still && len(in)+len(w.lines[i].Out) == 0
+			w.lines[i].Out = nil
 			if h == nil {
 				more = more && len(in) == 0
 				continue
@@ -249,6 +260,7 @@ func (w *World) turn() {
 			more = more && (len(in)+len(h.in) == 0 || len(in) == n && passed < w.gather) && !h.woken && !h.closed
 			h.in = append(h.in, in...)
 		}
+		w.rest.count(n, still)
 	}
 	w.ticks += uint64(passed)
 	over := w.err != nil || w.closed
@@ -275,8 +287,9 @@ func (h *Host) Wake() {
 		return
 	}
 	h.world.mu.Lock()
-	h.woken = true
+	h.woken, h.world.rest.rested = true, h.world.rest.rested && h.patient
 	h.change.Signal()
+	h.world.rouse()
 	h.world.mu.Unlock()
 }
 

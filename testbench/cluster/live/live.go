@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
@@ -30,8 +31,8 @@ type Options struct {
 type Network struct {
 	world   *cluster.World
 	options Options
-	hosts   []*host // in the order of Cluster.NIs
-	pace    pace
+	hosts   []*host        // in the order of Cluster.NIs
+	pace    *lockstep.Host // whose driver waits for ever: time passes
 	traffic *traffic
 }
 
@@ -57,7 +58,7 @@ func Open(ctx context.Context, c *cluster.Cluster, o Options) (*Network, error) 
 			n.options.Dir = try.Get(filepath.Abs(o.Dir))
 		}
 		try.OK(n.start(ctx))
-		n.pace.host = try.Get(n.world.Host(len(c.NIs)))
+		n.pace = try.Get(n.world.Host(len(c.NIs)))
 		n.traffic = newTraffic(n)
 		try.OK(n.SetTraffic(o.Traffic))
 	})
@@ -176,7 +177,7 @@ func (n *Network) Look() cluster.Look { return n.world.Cluster.Look() }
 // Cut pulls a cable, or plugs it in again.
 func (n *Network) Cut(cable int, cut bool) error {
 	err := n.world.Between(func() error { return n.world.Cluster.Cut(cable, cut) })
-	n.pace.host.Wake() // so that something comes of it
+	n.pace.Wake() // so that something comes of it
 	return err
 }
 
@@ -186,15 +187,15 @@ func (n *Network) CutLane(cable, lane int, cut bool) error {
 		return errors.Join(n.world.Cluster.CutLane(cluster.LaneWay{Cable: cable, Lane: lane}, cut),
 			n.world.Cluster.CutLane(cluster.LaneWay{Cable: cable, Way: 1, Lane: lane}, cut))
 	})
-	n.pace.host.Wake()
+	n.pace.Wake()
 	return err
 }
 
 // Close ends the simulation.
 func (n *Network) Close() error {
 	var errs []error
-	if n.pace.host != nil { // time would wait for it while nodes tell each other that they end
-		errs = append(errs, n.pace.host.Close())
+	if n.pace != nil { // time would wait for it while nodes tell each other that they end
+		errs = append(errs, n.pace.Close())
 	}
 	for _, h := range n.hosts {
 		errs = append(errs, h.Node.Close())

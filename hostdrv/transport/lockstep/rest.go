@@ -1,0 +1,113 @@
+package lockstep
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+// rest is how time stands still where nothing is under way.
+type rest struct {
+	most   time.Duration // 0: it does not
+	settle int           // ticks
+	busy   func() bool
+
+	timer  *time.Timer
+	change sync.Cond
+	over   bool
+	still  int  // ticks in which nothing was sent, and nothing has come
+	rested bool // since a driver was woken, or something has come
+	passed int  // ticks since it has rested
+}
+
+// slice is how many ticks pass between two rests while nobody wants anything.
+const slice = 512
+
+// Rest has time stand still, for up to so much real time, while who waits does so for what others do (Exchange.Patient), nothing has been sent to network interfaces or come
+// from them for some ticks, and busy, which is asked while no turn runs, says that nothing is under way: whom they wait for may need the processor. It does so once after each
+// thing that has happened; then time hurries as long as a driver has something to be answered or acknowledged (Exchange.Owed), and else it passes slowly. It is for
+// before the first Exchange.
+func (w *World) Rest(most time.Duration, settle int, busy func() bool) {
+	r := &w.rest
+	r.most, r.settle, r.busy, r.change.L = most, settle, busy, &w.mu
+	r.timer = time.AfterFunc(most, func() {
+		w.mu.Lock()
+		w.rouse()
+		w.mu.Unlock()
+	})
+	r.timer.Stop()
+}
+
+// rouse ends the rest.
+func (w *World) rouse() {
+	if w.rest.most > 0 {
+		w.rest.over = true
+		w.rest.change.Signal()
+	}
+}
+
+// count takes ticks that have passed.
+func (r *rest) count(ticks int, still bool) {
+	r.passed += ticks
+	if r.still += ticks; !still {
+		r.still, r.rested = 0, false
+	}
+}
+
+// pause rests if it is time to, and reports whether somebody wanted something meanwhile. No turn runs.
+func (w *World) pause() bool {
+	r := &w.rest
+	if r.most == 0 || w.between > 0 || r.still <= r.settle || r.rested && r.passed < slice {
+		return false
+	}
+	for _, h := range w.present {
+		if h != nil && (!h.x.Patient || r.rested && h.x.Owed) {
+			return false
+		}
+	}
+	if r.busy() {
+		return false
+	}
+	first := !r.rested
+	r.rested, r.passed, r.over, w.running = true, 0, false, true
+	if first && w.look() {
+		w.running = false
+		return true
+	}
+	r.timer.Reset(r.most)
+	for !r.over {
+		r.change.Wait()
+	}
+	w.running = false
+	return r.timer.Stop()
+}
+
+// spin is for how long a world that rests looks for what programs ask for: an answer to what has just come takes about as long.
+const spin = 50 * time.Microsecond
+
+// look looks for a time for what programs ask for, and reports whether somebody wants something. The lock is released meanwhile.
+func (w *World) look() bool {
+	looks := w.looks[:0]
+	for _, h := range w.present {
+		if h != nil && h.x.Look != nil {
+			looks = append(looks, h)
+		}
+	}
+	w.looks = looks
+	if len(looks) == 0 {
+		return false
+	}
+	for end, last := time.Now().Add(spin), false; !w.rest.over && !last; {
+		last = time.Now().After(end)
+		for _, h := range looks {
+			w.mu.Unlock()
+			asked := h.x.Look(last)
+			w.mu.Lock()
+			if asked {
+				h.woken, w.rest.rested, w.rest.over = true, false, true
+			}
+		}
+		runtime.Gosched()
+	}
+	return w.rest.over
+}

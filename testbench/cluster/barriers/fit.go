@@ -51,9 +51,9 @@ const (
 )
 
 // LogP measures the parameters of the first n nodes: half a round trip of messages without bytes, the mean over the first node's peers, is o_s, L and o_r; the gap is that at which
-// messages arrive which the first node sends to each of the others as fast as it can. The overheads are what posting a message takes, and taking one that is there.
+// messages arrive which the first node sends to each of the others as fast as it can. The gap of a cable between switches is that of messages which the first half of the nodes sends to the other half. The overheads are what posting a message takes, and taking one that is there.
 func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
-	came := make([]float64, n)
+	came, flood := make([]float64, n), make([][2]float64, n)
 	err = w.probe(ctx, n, func(m *prober, i int) {
 		for peer := 1; peer < n; peer++ {
 			if trip := m.trips(0, peer, 0); i == 0 {
@@ -67,10 +67,12 @@ func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
 			p.Gap, p.Receive = gap, receive
 		}
 		m.fan(n, came)
+		flood[i] = m.flood(n)
 	})
 	if n > 2 {
 		p.Gap = (slices.Max(came[1:]) - slices.Min(came[1:])) / float64(n-2)
 	}
+	p.Cable = w.cableGap(flood)
 	p.Latency -= p.Send + p.Receive
 	return p, err
 }
@@ -167,6 +169,59 @@ func (m *prober) fan(n int, came []float64) {
 	for range n - 1 {
 		m.receive()
 	}
+}
+
+// flood has each of the first half of n nodes send messages to one of the other half, as fast as it can, once the first node has told all. To the others it returns when the first
+// and the last of theirs came.
+func (m *prober) flood(n int) (came [2]float64) {
+	if m.me == 0 {
+		for peer := 1; peer < n; peer++ {
+			m.send(peer, 0)
+		}
+	} else {
+		m.receive()
+	}
+	switch half := n / 2; {
+	case m.me < half:
+		for range burst {
+			m.send(m.me+half, 0)
+		}
+		m.receive() // that all have come
+	case m.me < 2*half:
+		for i := range burst {
+			if m.receive(); i == 0 {
+				came[0] = m.clock()
+			}
+		}
+		came[1] = m.clock()
+		m.send(m.me-half, 0)
+	}
+	return came
+}
+
+// cableGap is the gap of the slowest of the cables between switches over which most pairs of a flood go; 0 if none is shared.
+func (w *Network) cableGap(flood [][2]float64) (gap float64) {
+	if w.way == nil {
+		return 0
+	}
+	half, pairs, most := len(flood)/2, map[int][]int{}, 2
+	for i := range half {
+		for _, cable := range w.way(i, i+half) {
+			pairs[cable] = append(pairs[cable], i+half)
+			most = max(most, len(pairs[cable]))
+		}
+	}
+	for _, to := range pairs {
+		if len(to) < most {
+			continue
+		}
+		first, last := math.Inf(1), 0.0
+		for _, i := range to {
+			first, last = min(first, flood[i][0]), max(last, flood[i][1])
+		}
+		gap = max(gap, (last-first)/float64(burst*most-1))
+	}
+	return gap
 }
 
 // burst sends messages as fast as can be, twice: the receiver takes those of the first time as they come, and the others when all are there. It returns what posting one takes, to the one

@@ -12,7 +12,7 @@ import (
 // LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there; in real time they are what a call takes.
 //
 // LogP has no acknowledgements. Here each message asks for one: it goes with the next message to the sender, or alone after AckDelay, as a message whose gap is AckGap and which takes no time of
-// a program.
+// a program. Nor has it cables between switches. Where the network is known, a message keeps each of them on its way for a gap of its own.
 type LogP struct {
 	Send     float64 `json:"o_s"`
 	Latency  float64 `json:"latency"`
@@ -21,12 +21,14 @@ type LogP struct {
 	AckGap   float64 `json:"ack_gap"`   // behind an acknowledgement that goes alone
 	CastGap  float64 `json:"cast_gap"`  // behind that of a multicast
 	AckDelay float64 `json:"ack_delay"` // after which it does; 0: there are none
+	Cable    float64 `json:"cable_gap"` // between two messages on a cable between switches; 0: as Gap
 }
 
 // Predict returns how long barriers of n members take by so many networks, the mean over members and some barriers, between which each waits for a time. acknowledged: multicasts are.
-func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64) float64 {
+// way returns the cables between switches by which messages go between two members, by numbers of them in both directions; nil: there are none.
+func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int) float64 {
 	const first, rounds = 2, 20 // the first ones meet no acknowledgements of others before
-	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n)}
+	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n), way: way, free: [2]map[int]float64{{}, {}}}
 	sum := 0.0
 	for i := range m.nodes {
 		at := &m.nodes[i]
@@ -60,6 +62,8 @@ type prediction struct {
 	LogP
 	networks     int
 	acknowledged bool
+	way          func(from, to int) []int
+	free         [2]map[int]float64 // by network and cable: when the next message may go by it
 	now          float64
 	nodes        []node
 	events       events
@@ -127,8 +131,37 @@ func (m *prediction) send(i int, s collective.Stage) {
 			leaves = max(at.now, at.sent[by]) // the network interface keeps the gap, and the program goes on
 			at.sent[by] = leaves + m.Gap
 		}
-		m.at(leaves+m.Latency, func() { m.arrive(i, other, by, s.Cast) })
+		if arrive := func() { m.arrive(i, other, by, s.Cast) }; s.Cast {
+			m.at(leaves+m.Latency, arrive)
+		} else {
+			m.carry(leaves, i, other, by, max(m.Gap, m.Cable), arrive)
+		}
 	}
+}
+
+// carry has a message that leaves at a time, and keeps a cable for so long, arrive behind those that go by the same cables. Of the latency each part of the way, between two of them, has the
+// same share.
+func (m *prediction) carry(leaves float64, from, to, by int, gap float64, arrive func()) {
+	var cables []int
+	if m.way != nil {
+		cables = m.way(from, to)
+	}
+	part := m.Latency / float64(len(cables)+1)
+	var next func(t float64)
+	next = func(t float64) {
+		if len(cables) == 0 {
+			m.at(t+part, arrive)
+			return
+		}
+		cable := cables[0]
+		cables = cables[1:]
+		m.at(t+part, func() {
+			start := max(m.now, m.free[by][cable])
+			m.free[by][cable] = start + gap
+			next(start)
+		})
+	}
+	next(leaves)
 }
 
 // arrive has a message come, whether or not the program waits for it, and an acknowledgement fall due.
@@ -158,7 +191,7 @@ func (m *prediction) acknowledge(from, to, by int, gap float64) {
 	at := &m.nodes[from]
 	start := max(m.now, at.sent[by])
 	at.sent[by] = start + gap
-	m.at(start+m.Latency, func() { m.receive(to, by, gap) })
+	m.carry(start, from, to, by, gap+max(0, m.Cable-m.Gap), func() { m.receive(to, by, gap) })
 }
 
 // receive returns when a network interface takes something that arrives now.

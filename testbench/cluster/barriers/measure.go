@@ -18,7 +18,11 @@ type Point struct {
 	Least        float64 `json:"least"`
 	Most         float64 `json:"most"`
 	Predicted    float64 `json:"predicted"` // by LogP: the mean; 0 for barriers by hardware, which are no messages
+	Alone        float64 `json:"alone"`     // the same if no two messages shared a cable between switches
 }
+
+// Bound is how far off predictions are to be at most, as a share of what was measured.
+const Bound = 0.15
 
 // Error is how far off the prediction is, as a share of what was measured; 0 if there is none.
 func (p Point) Error() float64 {
@@ -58,7 +62,8 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 	})
 	p := Point{Algorithm: a.Name, Acknowledged: acknowledged, Networks: w.networks(), Nodes: n, Least: math.Inf(1)}
 	if a.Name != collective.Hardware {
-		p.Predicted = model.Predict(a, n, w.networks(), acknowledged, Pause)
+		p.Predicted = model.Predict(a, n, w.networks(), acknowledged, Pause, w.way)
+		p.Alone = model.Predict(a, n, w.networks(), acknowledged, Pause, nil)
 	}
 	for _, times := range took {
 		for _, t := range times {

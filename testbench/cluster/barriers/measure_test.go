@@ -16,9 +16,34 @@ import (
 // TestPredict compares with the formula of the paper on MCD, whose parameters are these, in µs.
 func TestPredict(t *testing.T) {
 	mcd := barriers.LogP{Send: 3, Latency: 17.5, Receive: 9.5}
-	check.Equal(t, "shuffle exchange", mcd.Predict(collective.Algorithms[0], 32, 1, false, 0), 5*(3+17.5+9.5))
-	if have := mcd.Predict(collective.Algorithms[1], 32, 1, false, 0); have <= 5*30 || have > 10*30 {
+	check.Equal(t, "shuffle exchange", mcd.Predict(collective.Algorithms[0], 32, 1, false, 0, nil), 5*(3+17.5+9.5))
+	if have := mcd.Predict(collective.Algorithms[1], 32, 1, false, 0, nil); have <= 5*30 || have > 10*30 {
 		t.Errorf("a tree of 5 phases up and 5 down: %v", have)
+	}
+}
+
+// TestPredictCables: messages that share a cable wait for each other there, those on cables of their own do not.
+func TestPredictCables(t *testing.T) {
+	p := barriers.LogP{Latency: 100, Gap: 10, Cable: 40}
+	const n = 8
+	for _, a := range collective.Algorithms {
+		alone := p.Predict(a, n, 1, false, 500, nil)
+		own := p.Predict(a, n, 1, false, 500, func(from, to int) []int { return []int{n*from + to} })
+		if shared := p.Predict(a, n, 1, false, 500, func(from, to int) []int { return []int{1} }); math.Abs(own-alone) > 1e-6 || shared < own+p.Cable/2 || shared > own+2*n*n*p.Cable {
+			t.Errorf("%s: %v clocks alone, %v on cables of their own, %v on one", a.Name, alone, own, shared)
+		}
+	}
+}
+
+// TestCableGap: of what is sent across a tree the cables between its switches carry a message in about the gap.
+func TestCableGap(t *testing.T) {
+	for n, shared := range map[int]bool{8: false, 24: true} {
+		w := check.Must(barriers.Open(t.Context(), check.Must(barriers.Tree(n))(t), cluster.Model, n, 1, 1))(t)
+		p := check.Must(w.LogP(t.Context(), n))(t)
+		if t.Logf("%+v", p); (p.Cable != 0) != shared || shared && math.Abs(p.Cable-p.Gap) > 0.3*p.Gap {
+			t.Errorf("%d nodes: cables have a gap of %v, nodes of %v", n, p.Cable, p.Gap)
+		}
+		check.Error(t, w.Close())
 	}
 }
 

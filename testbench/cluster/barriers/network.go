@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/collective"
+	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
@@ -28,8 +29,9 @@ type Network struct {
 	begun   time.Time
 	context int // of messages, the last one that was used
 
-	topology  *topology.Topology // whose routers carry barriers out; nil: they do not
-	multicast uint16             // address of the group by which the first node reaches all others; 0: there is none
+	topology  *topology.Topology       // whose routers carry barriers out; nil: they do not
+	way       func(from, to int) []int // cables between switches from one member to another, in each network; nil: nobody knows
+	multicast uint16                   // address of the group by which the first node reaches all others; 0: there is none
 }
 
 // member is a node with its driver.
@@ -87,6 +89,8 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 			w.members[i].end = e
 			places = append(places, c.NIs[at].Node)
 		}
+		peers := t.Peers()
+		w.way = func(from, to int) []int { return ways(c.Tables, peers, places[from], places[to]) }
 		if config.Barriers {
 			w.topology = t
 			return
@@ -113,6 +117,21 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 		err = errors.Join(err, all[0].Close())
 	}
 	return nil, err
+}
+
+// ways are the cables between routers by which packets go from one node to another, each by the node and port at which they leave. The first and the last cable are the nodes' own.
+func ways(t *routing.Tables, peers [][]int, from, to int) (cables []int) {
+	for at := from; ; {
+		port, _ := t.Route(at, to)
+		next := peers[at][port]
+		if next == to {
+			return cables
+		}
+		if at != from {
+			cables = append(cables, at<<8|int(port))
+		}
+		at = next
+	}
 }
 
 // Tree is a network of up to 64 nodes: one switch up to 16, else switches of four nodes each, and one above them.

@@ -26,8 +26,11 @@ var programs = []struct {
 func TestPrograms(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
 		t.Run(rung, func(t *testing.T) {
-			n := beginOn(t, rung, check.Must(topology.Generate("line", []int{2}, 2))(t))
-			if rung == cluster.Model {
+			var n *network
+			if rung == cluster.RTL {
+				n = begin(t, rung)
+			} else {
+				n = beginOn(t, rung, check.Must(topology.Generate("line", []int{2}, 2))(t))
 				n.disturb(t)
 			}
 			for _, p := range programs {

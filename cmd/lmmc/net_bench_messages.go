@@ -36,6 +36,12 @@ func netBenchMessages(ctx *cli.Context) error {
 	d.Cable = try.Get(messages.Trips(ctx.Context, messages.Cabled(), trips))[trips/2]
 	d.Switch = try.Get(messages.Trips(ctx.Context, try.Get(topology.Generate("star", []int{2}, 1)), trips))[trips/2]
 	d.Points = try.Get(messages.Measure(ctx.Context, cluster.RTL, sizes, d.Seed, func(what string) { progress.set("%s", what) }))
+	for i, size := range sizes {
+		if size <= messages.MostPacket {
+			progress.set("stages of %d bytes", size)
+			d.AddWay(try.Get(messages.NewWay(ctx.Context, size)), d.Points[i])
+		}
+	}
 	progress.stop()
 	d.Stamp = try.Get(newStamp(ctx, "", "verilator"))
 	if path := ctx.String("svg"); path != "" {
@@ -69,6 +75,28 @@ func writeMessages(b *strings.Builder, d messages.Document) {
 		t.add(p.Name, size, rate(p.Rate), "-", rate(p.RoundTrip), "-", p.Note)
 	}
 	t.write(b)
+	writeWays(b, d.Ways)
 	fmt.Fprintf(b, "\nThis network: RTL, through a switch, pages of %d bytes, a symbol a clock, 125 MHz; both ways: each direction. The drivers carry the virtual links out, and\n"+
 		"see the host's cable every 32 clocks; the computers' own time is not in it. Published: GigaE PM, 5.1 and 5.2; PM/Ethernet-HXB, tables 4 and 5.\n", d.Page)
+}
+
+// writeWays writes where the time of messages goes, a row each.
+func writeWays(b *strings.Builder, ways []messages.Way) {
+	if len(ways) == 0 {
+		return
+	}
+	names := []string{">clocks by stage, bytes"}
+	for _, s := range ways[0].Stages {
+		names = append(names, ">"+s.Name)
+	}
+	t := table{names: append(names, ">port to port", ">both drivers")}
+	for _, w := range ways {
+		row := []string{thousands(uint64(w.Bytes))}
+		for _, s := range w.Stages {
+			row = append(row, thousands(uint64(s.To-s.From)))
+		}
+		t.add(append(row, thousands(uint64(w.Clocks())), fmt.Sprintf("%.0f", w.Hosts))...)
+	}
+	b.WriteString("\n")
+	t.write(b)
 }

@@ -17,6 +17,8 @@ func (in Input) judgeNetwork() finding {
 			d.Network, d.NIs, percent(d.Best()), d.Pattern, d.Sizes())}
 	case in.HXB != nil:
 		return finding{stamp: &in.HXB.Stamp, good: true, headline: "beside PM/Ethernet-HXB"}
+	case in.Messages != nil:
+		return finding{stamp: &in.Messages.Stamp, good: true, headline: "messages beside PM"}
 	case in.Sockets != nil:
 		return finding{stamp: &in.Sockets.Stamp, good: true, headline: "sockets beside TCP"}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
+	"github.com/stafflink/lmmc/testbench/cluster/messages"
 	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/figures"
 )
@@ -33,8 +34,11 @@ func TestNetwork(t *testing.T) {
 		{Table: 6, Dimensions: 3, Links: 2, Clocks: 1.952, Value: 244},
 	}}
 	in.Sockets = &sockets.Document{Stamp: stamp(), Papers: sockets.Papers(), Points: []sockets.Point{{Way: sockets.Ours, Bytes: 1024, Median: 71 * time.Microsecond}}}
+	in.Messages = &messages.Document{Stamp: stamp(), Papers: messages.Papers(), Points: []messages.Point{{Bytes: 64, OneWay: 0.5, RoundTrip: 600}}}
+	in.Messages.AddWay(messages.Way{Bytes: 64, Stages: []messages.Stage{{Name: "switch", To: 19}, {Name: "cable", From: 19, To: 200}}}, in.Messages.Points[0])
 	text := words(t, write(t, in))
 	check.Contains(t, "page", text,
+		"Messages between two nodes on a switch", "GigaE PM: 72.1 MB/s, no acknowledgements yet", "switch: 19 clocks", "drivers of both hosts: 100 clocks",
 		"Networks passed star 16, 16 network interfaces: 96.2 % of a link accepted at most, uniform traffic, messages of 64 to 1500 bytes.",
 		"accepted: 96.2 at 119", "bound set by the busiest cable", "99 %: 1903 clocks at 51 %, steady", "119.0 % 96.2 % saturated 4,321 27001 38002 59003",
 		"uniform traffic at saturation, 16-port switch 58.6 % for FIFO queues 96.4 % 95 %", "1.49 µs, 186 clocks less than 1 µs",

@@ -41,6 +41,12 @@ func (in Input) plots() map[string]*drawing {
 	if in.Network != nil {
 		all["net-accepted"], all["net-latency"] = draw(in.Network.AcceptedPlot().SVG), draw(in.Network.LatencyPlot().SVG)
 	}
+	if d := in.Messages; d != nil {
+		all["message-rate"] = draw(d.RatePlot().SVG)
+		if stages, ok := d.StagesPlot(); ok {
+			all["message-stages"] = draw(stages)
+		}
+	}
 	if in.Sockets != nil {
 		all["socket-round-trip"] = draw(in.Sockets.Plot().SVG)
 	}

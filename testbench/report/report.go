@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
+	"github.com/stafflink/lmmc/testbench/cluster/messages"
 	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
@@ -40,6 +41,7 @@ type Input struct {
 	Conform  *conformance.Report
 	Network  *cluster.BenchDocument
 	HXB      *cluster.HXBDocument
+	Messages *messages.Document
 	Sockets  *sockets.Document
 	Barriers *barriers.Document // of lmmc net bench barriers
 	LogP     *barriers.Document // of lmmc net logp
@@ -65,6 +67,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "conform", &in.Conform)
 	load(&errs, dir, "net-bench", &in.Network)
 	load(&errs, dir, "net-hxb", &in.HXB)
+	load(&errs, dir, "net-messages", &in.Messages)
 	load(&errs, dir, "net-sockets", &in.Sockets)
 	load(&errs, dir, "net-barriers", &in.Barriers)
 	load(&errs, dir, "net-logp", &in.LogP)

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/stafflink/lmmc/testbench/report/chart"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -21,6 +22,7 @@ type Document struct {
 	Cable  int           `json:"cable_trip"`  // clocks of a round trip of 0 B between host ports over a cable, hosts that answer at once
 	Switch int           `json:"switch_trip"` // the same through a switch
 	Points []Point       `json:"points"`
+	Ways   []Way         `json:"ways"` // of those lengths that are one packet
 	Papers []Published   `json:"published"`
 }
 
@@ -47,6 +49,34 @@ func Papers() []Published {
 // NewDocument is a document without measurements.
 func NewDocument(seed uint64) Document {
 	return Document{Seed: seed, Page: pageBytes, Papers: Papers()}
+}
+
+// AddWay has the document say where the time of messages goes that are as long as those of a Point.
+func (d *Document) AddWay(w Way, p Point) {
+	w.Hosts = p.RoundTrip/2 - float64(w.Clocks())
+	d.Ways = append(d.Ways, w)
+}
+
+// StagesPlot draws where the time of the longest message of at most 64 bytes goes, or of the shortest one; false: none was measured.
+func (d *Document) StagesPlot() (draw func(width int, suffix string) string, ok bool) {
+	if len(d.Ways) == 0 {
+		return nil, false
+	}
+	w := d.Ways[0]
+	for _, other := range d.Ways {
+		if other.Bytes <= 64 {
+			w = other
+		}
+	}
+	var steps []chart.Step
+	for _, s := range w.Stages {
+		steps = append(steps, chart.Step{Name: s.Name, From: float64(s.From), To: float64(s.To)})
+	}
+	end := float64(w.Clocks())
+	steps = append(steps, chart.Step{Name: "drivers of both hosts", From: end, To: end + math.Round(w.Hosts)})
+	return func(width int, suffix string) string {
+		return chart.Steps("message-stages", fmt.Sprintf("A message of %d bytes through a switch by stage", w.Bytes), "clocks", steps, width, suffix)
+	}, true
 }
 
 // RatePlot is MB/s against length.

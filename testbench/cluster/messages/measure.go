@@ -25,6 +25,9 @@ type Point struct {
 // pageBytes is that of the network interfaces: messages of 1,500 bytes are one packet.
 const pageBytes = 2048
 
+// MostPacket is how many bytes of a message are one packet there.
+const MostPacket = pageBytes - 3
+
 // Measure measures messages of some lengths.
 func Measure(ctx context.Context, rung string, sizes []int, seed uint64, progress func(string)) (points []Point, err error) {
 	err = try.Run(func() {

@@ -29,3 +29,32 @@ func TestTrips(t *testing.T) {
 		t.Error("that cannot be")
 	}
 }
+
+// TestWay: stages follow each other, and are as long as half a round trip is. What does not hold a packet adds the same to each length; what does adds the packet's time.
+func TestWay(t *testing.T) {
+	trips := check.Must(messages.Trips(t.Context(), check.Must(topology.Generate("star", []int{2}, 1))(t), 11))(t)
+	ways := map[int]messages.Way{}
+	for _, bytes := range []int{0, 512} {
+		w := check.Must(messages.NewWay(t.Context(), bytes))(t)
+		t.Logf("%+v", w)
+		at := 0
+		for _, s := range w.Stages {
+			if s.From != at || s.To <= s.From {
+				t.Errorf("%s is from %d to %d", s.Name, s.From, s.To)
+			}
+			at = s.To
+		}
+		ways[bytes] = w
+	}
+	short, long := ways[0], ways[512]
+	if half := trips[5] / 2; short.Clocks() < half-8 || short.Clocks() > half {
+		t.Errorf("without bytes it takes %d clocks, half a round trip %d", short.Clocks(), half)
+	}
+	length := func(w messages.Way, stage int) int { return w.Stages[stage].To - w.Stages[stage].From }
+	if d := length(long, 5) - length(short, 5); d < 512 || d > 520 {
+		t.Errorf("512 bytes take %d clocks more on the host's cable", d)
+	}
+	if d := length(long, 2) - length(short, 2); d < 0 || d > 8 {
+		t.Errorf("512 bytes take %d clocks more in the switch", d)
+	}
+}

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv/message"
@@ -10,18 +11,21 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// TestManyPeers opens virtual links to 99 nodes at once, which one network interface carries out: its host's cable is full of short packets for a while. Each node gets
-// its message, and answers.
+var levels = flag.Int("levels", 2, "TestManyPeers on a tree of ten to that power nodes, 3 at most: 2 minutes of CPU time")
+
+// TestManyPeers opens virtual links to 99 nodes at once, or to 999 with -levels 3, which one network interface carries out: its host's cable is full of short packets for a
+// while. Each node gets its message, and answers.
 func TestManyPeers(t *testing.T) {
-	top := check.Must(topology.Generate("tree", []int{10, 2}, 1))(t)
-	config := cluster.Config{Topology: top, Seed: 1, Rung: cluster.Model, Virtual: 7, Params: rtl.Params{VLSlots: 128}}
+	top := check.Must(topology.Generate("tree", []int{10, *levels}, 1))(t)
+	const most = 1024
+	config := cluster.Config{Topology: top, Seed: 1, Rung: cluster.Model, Virtual: 10, Params: rtl.Params{VLSlots: most}}
 	for _, node := range top.Nodes[1:] {
 		if node.Kind == topology.NI {
 			config.InSoftware = append(config.InSoftware, node.Name)
 		}
 	}
 	w, nis := openPrograms(t, config)
-	list := contexts(t, nis, 1, message.Options{Sends: 100, Receives: 100, Longest: 8})
+	list := contexts(t, nis, 1, message.Options{Sends: most, Receives: most, Longest: 8})
 	for to := 1; to < len(nis); to++ {
 		check.Fatal(t, list[to].PostReceive(message.Receive{Data: make([]byte, 8)}))
 		check.Fatal(t, list[0].PostReceive(message.Receive{Data: make([]byte, 8)}))

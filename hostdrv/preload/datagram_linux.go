@@ -325,7 +325,7 @@ func (s *datagrams) fromSystem() {
 	if err != nil {
 		return
 	}
-	receive(raw, func(b, from []byte) {
+	receive(raw, new(sync.Mutex), func(b, from []byte) {
 		if at, is := addressOf(from); is {
 			s.put(packet{from: at, data: slices.Clone(b)})
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -27,8 +28,11 @@ type outlet struct {
 	outletName
 	file *os.File
 	raw  syscall.RawConn
+	name unix.Sockaddr
 	node socket.Addr // zero: to is no node's address
 	used uint64
+
+	reading sync.Mutex // while what the program has sent is taken
 }
 
 // outlet is the end for a peer, which is made unless there is one.
@@ -72,7 +76,7 @@ func (s *datagrams) newOutlet(of outletName) (*outlet, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	o := &outlet{file: os.NewFile(uintptr(fd), "datagrams"), outletName: of}
+	o := &outlet{file: os.NewFile(uintptr(fd), "datagrams"), name: name.name(), outletName: of}
 	if node, is := ip.NodeOf(of.to.Addr(), s.daemon.prefixes); is {
 		o.node = socket.Addr{Node: node, Port: of.to.Port()}
 	}
@@ -107,7 +111,7 @@ func (s *datagrams) remove(o *outlet) {
 }
 
 // receive waits for datagrams, and has do take each, with its sender's address as the kernel says it, until the socket is closed.
-func receive(raw syscall.RawConn, do func(b, from []byte)) {
+func receive(raw syscall.RawConn, reading *sync.Mutex, do func(b, from []byte)) {
 	var from [128]byte
 	for {
 		var b *[64 << 10]byte // had only while there is something
@@ -116,7 +120,9 @@ func receive(raw syscall.RawConn, do func(b, from []byte)) {
 		var errno syscall.Errno
 		err := raw.Read(func(fd uintptr) bool {
 			b, size = pieces.Get().(*[64 << 10]byte), uint32(len(from))
+			reading.Lock()
 			n, _, errno = unix.Syscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(b)), uintptr(len(b)), unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&from)), uintptr(unsafe.Pointer(&size)))
+			reading.Unlock()
 			if errno != 0 {
 				pieces.Put(b)
 			}
@@ -135,7 +141,7 @@ func receive(raw syscall.RawConn, do func(b, from []byte)) {
 // fromProgram takes what the program sends to a peer. What cannot go is lost, as datagrams may be.
 func (s *datagrams) fromProgram(o *outlet) {
 	own := s.name.bytes()
-	receive(o.raw, func(b, from []byte) {
+	receive(o.raw, &o.reading, func(b, from []byte) {
 		if len(from) < 2 || !bytes.Equal(from[2:], own) {
 			return // another program's
 		}
@@ -173,14 +179,35 @@ func (s *datagrams) send(o *outlet, b []byte) {
 	})
 }
 
-// refuse has a program that hears of the outlet's peer only get an error, which the library takes for ECONNREFUSED: so the kernel has it when the outlet leaves it.
+// refuse has a program that hears of the outlet's peer only get an error, which the library takes for ECONNREFUSED: so the kernel has it when the outlet leaves it with something
+// unread. Unless there is, the outlet has something put there.
 func (s *datagrams) refuse(o *outlet) {
 	_ = o.raw.Control(func(fd uintptr) {
-		none := [2]byte{} // AF_UNSPEC
-		if _, _, errno := unix.Syscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&none)), unsafe.Sizeof(none)); errno == 0 {
-			_ = unix.Connect(int(fd), s.name.name()) // or it is with the next datagram
+		o.reading.Lock()
+		defer o.reading.Unlock()
+		program, none := s.name.name(), [2]byte{} // AF_UNSPEC
+		leave := func() {
+			_, _, _ = unix.Syscall(unix.SYS_CONNECT, fd, uintptr(unsafe.Pointer(&none)), unsafe.Sizeof(none))
 		}
+		if _, _, err := unix.Recvfrom(int(fd), none[:0], unix.MSG_PEEK|unix.MSG_DONTWAIT); err != nil {
+			leave()
+			if sendNothing(o.name) != nil || unix.Connect(int(fd), program) != nil {
+				return
+			}
+		}
+		leave()
+		_ = unix.Connect(int(fd), program) // or it is with the next datagram
 	})
+}
+
+// sendNothing sends a datagram without bytes to a socket that has no peer.
+func sendNothing(to unix.Sockaddr) error {
+	from, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(from)
+	return unix.Sendto(from, nil, unix.MSG_DONTWAIT, to)
 }
 
 // addressOf reads a sockaddr_in or sockaddr_in6.

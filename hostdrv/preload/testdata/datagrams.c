@@ -269,6 +269,20 @@ static void nobody(void) {
 	SAY("%.5s", t);
 }
 
+static void nobody_once(void) {
+	int a = socket(AF_INET, SOCK_DGRAM, 0);
+	struct sockaddr_in to = at;
+	char t[10];
+	to.sin_port = htons(9);
+	CALL(connect(a, (void *)&to, sizeof to));
+	for (int i = 0; i < 3; i++) {
+		struct pollfd p = {.fd = a};
+		CALL(send(a, "x", 1, 0));
+		CALL(poll(&p, 1, 20000));
+		CALL(recv(a, t, 1, MSG_DONTWAIT));
+	}
+}
+
 static void six(void) {
 	int b = bound(0), a = socket(AF_INET6, SOCK_DGRAM, 0), s = socket(AF_INET6, SOCK_DGRAM, 0);
 	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = name(b).sin_port}, p;
@@ -459,7 +473,7 @@ int main(int count, char **args) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"six", six}, {"groups", groups}, {"told", told}};
+	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"nobody_once", nobody_once}, {"six", six}, {"groups", groups}, {"told", told}};
 	setlinebuf(stdout);
 	at.sin_family = AF_INET;
 	inet_pton(AF_INET, args[1], &at.sin_addr);

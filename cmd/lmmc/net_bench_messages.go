@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -36,11 +37,9 @@ func netBenchMessages(ctx *cli.Context) error {
 	d.Cable = try.Get(messages.Trips(ctx.Context, messages.Cabled(), trips))[trips/2]
 	d.Switch = try.Get(messages.Trips(ctx.Context, try.Get(topology.Generate("star", []int{2}, 1)), trips))[trips/2]
 	d.Points = try.Get(messages.Measure(ctx.Context, cluster.RTL, sizes, d.Seed, func(what string) { progress.set("%s", what) }))
-	for i, size := range sizes {
-		if size <= messages.MostPacket {
-			progress.set("stages of %d bytes", size)
-			d.AddWay(try.Get(messages.NewWay(ctx.Context, size)), d.Points[i])
-		}
+	single := slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return size > messages.MostPacket })
+	for i, way := range try.Get(messages.Ways(ctx.Context, single, func(what string) { progress.set("%s", what) })) {
+		d.AddWay(way, d.Points[i])
 	}
 	progress.stop()
 	d.Stamp = try.Get(newStamp(ctx, "", "verilator"))

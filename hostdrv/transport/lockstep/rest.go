@@ -23,10 +23,10 @@ type rest struct {
 // slice is how many ticks pass between two rests while nobody wants anything.
 const slice = 512
 
-// Rest has time stand still, for up to so much real time, while who waits does so for what others do (Exchange.Patient), nothing has been sent to network interfaces or come
-// from them for some ticks, and busy, which is asked while no turn runs, says that nothing is under way: whom they wait for may need the processor. It does so once after each
-// thing that has happened; then time hurries as long as a driver has something to be answered or acknowledged (Exchange.Owed), and else it passes slowly. It is for
-// before the first Exchange.
+// Rest makes the world rest where programs may need the processor to answer: when all drivers that wait are patient (Exchange.Patient), no symbol has gone to a network interface or
+// come from one for settle ticks, and busy, which is called while no turn runs, returns false. Then time stands still for up to most of real time, or until a driver wants something.
+// The world rests once after each thing that has happened. After that time hurries as long as a driver is owed something (Exchange.Owed); otherwise the world rests again every
+// slice ticks. Call it before the first Exchange.
 func (w *World) Rest(most time.Duration, settle int, busy func() bool) {
 	r := &w.rest
 	r.most, r.settle, r.busy, r.change.L = most, settle, busy, &w.mu

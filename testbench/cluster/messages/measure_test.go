@@ -30,12 +30,11 @@ func TestTrips(t *testing.T) {
 	}
 }
 
-// TestWay: stages follow each other, and are as long as half a round trip is. What does not hold a packet adds the same to each length; what does adds the packet's time.
-func TestWay(t *testing.T) {
+// TestWays: stages follow each other, and are as long as half a round trip is. What does not hold a packet adds the same to each length; what does adds the packet's time.
+func TestWays(t *testing.T) {
 	trips := check.Must(messages.Trips(t.Context(), check.Must(topology.Generate("star", []int{2}, 1))(t), 11))(t)
-	ways := map[int]messages.Way{}
-	for _, bytes := range []int{0, 512} {
-		w := check.Must(messages.NewWay(t.Context(), bytes))(t)
+	ways := check.Must(messages.Ways(t.Context(), []int{0, 512}, func(string) {}))(t)
+	for _, w := range ways {
 		t.Logf("%+v", w)
 		at := 0
 		for _, s := range w.Stages {
@@ -44,9 +43,8 @@ func TestWay(t *testing.T) {
 			}
 			at = s.To
 		}
-		ways[bytes] = w
 	}
-	short, long := ways[0], ways[512]
+	short, long := ways[0], ways[1]
 	if half := trips[5] / 2; short.Clocks() < half-8 || short.Clocks() > half {
 		t.Errorf("without bytes it takes %d clocks, half a round trip %d", short.Clocks(), half)
 	}

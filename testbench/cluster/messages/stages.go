@@ -3,6 +3,7 @@ package messages
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/internal/try"
@@ -30,68 +31,71 @@ type Way struct {
 // Clocks is how many there are from host port to host port.
 func (w *Way) Clocks() int { return w.Stages[len(w.Stages)-1].To }
 
-// NewWay sends messages of so many bytes from the host's port of one of two network interfaces to that of the other, and returns the median way. Hosts take no time.
-func NewWay(ctx context.Context, bytes int) (way Way, err error) {
+// Ways sends messages of some lengths from the host's port of one of two network interfaces to that of the other, and returns the median way of each. Hosts take no time.
+func Ways(ctx context.Context, sizes []int, progress func(string)) (ways []Way, err error) {
 	err = try.Run(func() {
 		p := openPorts(ctx, star(), cluster.BenchParams(pageBytes, 1))
 		defer try.Finally(p.Close)
 		try.OK(p.Watch())
-		// The clocks of the first symbols on the cables, and of the last one on the last.
-		var seen []int
-		mark := func(at int, clock uint64) {
-			if len(seen) == at {
-				seen = append(seen, int(clock))
-			}
-		}
-		// Taps of hosts are asked before the cluster has counted the clock, and what a host sends is on its cable another one later.
-		p.near.Tap = func(toNI bool, _ uint64, s linkproto.Symbol) {
-			if toNI && s == linkproto.SymSOP {
-				mark(0, p.Cycles+2)
-			}
-		}
-		latency := 0
-		for i, at := range []int{1, 2} {
-			cable := p.Topology.Cables[i]
-			latency = cable.Latency
-			from := p.near.Node // the way that the message takes
-			if i == 1 {
-				from = cable.Ends[0].Node + cable.Ends[1].Node - p.far.Node
-			}
-			try.Get(p.Listen(i, func(way, _ int, _ uint64, s linkproto.Symbol) {
-				if s == linkproto.SymSOP && cable.Ends[way].Node == from {
-					mark(at, p.Cycles)
+		seen := p.follow()
+		for _, bytes := range sizes {
+			progress(fmt.Sprintf("stages of %d bytes", bytes))
+			var all [][]int
+			const count = 11
+			for rng := testbench.NewRand(1); len(all) < count; {
+				p.rest(rng)
+				*seen = nil
+				p.send(p.near, p.far, make([]byte, bytes))
+				for len(*seen) < places {
+					try.OK(p.Step())
 				}
-			}))
-		}
-		p.far.Tap = func(toNI bool, _ uint64, s linkproto.Symbol) {
-			switch {
-			case toNI:
-			case s == linkproto.SymSOP:
-				mark(3, p.Cycles+1)
-			case s == linkproto.SymEOP:
-				mark(4, p.Cycles+1)
+				all = append(all, *seen)
 			}
+			slices.SortFunc(all, func(a, b []int) int { return cmp.Compare(a[places-1]-a[0], b[places-1]-b[0]) })
+			ways = append(ways, newWay(bytes, all[count/2], p.Topology.Default.Latency))
 		}
-		come := false
-		p.far.Routed = func(linkproto.Route, []byte) { come = true }
-		var all [][]int
-		const count = 11
-		for rng := testbench.NewRand(1); len(all) < count; {
-			p.rest(rng)
-			come, seen = false, nil
-			p.send(p.near, p.far, make([]byte, bytes))
-			for !come {
-				try.OK(p.Step())
-			}
-			if len(seen) != 5 {
-				try.Failf("messages: a message of %d bytes was seen at %d of 5 places", bytes, len(seen))
-			}
-			all = append(all, seen)
-		}
-		slices.SortFunc(all, func(a, b []int) int { return cmp.Compare(a[4]-a[0], b[4]-b[0]) })
-		way = newWay(bytes, all[count/2], latency)
 	})
-	return way, err
+	return ways, err
+}
+
+// places is at how many places a message is seen: where its first symbol is on each of four cables, and its last one on the last.
+const places = 5
+
+// follow appends the clock at which a message is seen at each place to what it returns.
+func (p ports) follow() *[]int {
+	var seen []int
+	mark := func(place int, clock uint64) {
+		if len(seen) == place {
+			seen = append(seen, int(clock))
+		}
+	}
+	// Taps of hosts are asked before the cluster has counted the clock, and what a host sends is on its cable another one later.
+	p.near.Tap = func(toNI bool, _ uint64, s linkproto.Symbol) {
+		if toNI && s == linkproto.SymSOP {
+			mark(0, p.Cycles+2)
+		}
+	}
+	p.far.Tap = func(toNI bool, _ uint64, s linkproto.Symbol) {
+		switch {
+		case toNI:
+		case s == linkproto.SymSOP:
+			mark(3, p.Cycles+1)
+		case s == linkproto.SymEOP:
+			mark(4, p.Cycles+1)
+		}
+	}
+	for i, cable := range p.Topology.Cables {
+		try.Get(p.Listen(i, func(way, _ int, _ uint64, s linkproto.Symbol) {
+			switch from := cable.Ends[way].Node; {
+			case s != linkproto.SymSOP:
+			case from == p.near.Node:
+				mark(1, p.Cycles)
+			case from != p.far.Node && i == 1:
+				mark(2, p.Cycles)
+			}
+		}))
+	}
+	return &seen
 }
 
 func newWay(bytes int, seen []int, latency int) Way {

@@ -203,7 +203,7 @@ func socketsCommand() *cli.Command {
 		Name:        "sockets",
 		Usage:       "show the connections of a node's programs under lmmc run: their way, by cluster or system's stack, and why",
 		ArgsUsage:   "TARGET",
-		Description: "TARGET is that of lmmc run. Connections that a program has accepted from the system's stack are not shown.",
+		Description: "TARGET is that of lmmc run.",
 		Flags:       []cli.Flag{jsonFlag},
 		Action: func(ctx *cli.Context) error {
 			if ctx.NArg() != 1 {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,21 +43,15 @@ type Entry struct {
 
 // note is of a socket that goes by the system's stack.
 type note struct {
-	entry      Entry
-	at, socket string // where the process has it, and which one it is
-}
-
-// is says whether the process has that socket still.
-func (n note) is() bool {
-	now, err := os.Readlink(n.at)
-	return err == nil && now == n.socket
+	entry  Entry
+	socket uint64 // its number
 }
 
 // mostNotes is how many sockets of the system's stack are known.
 const mostNotes = 10000
 
 func (d *Daemon) note(r record, pid int, why string) {
-	n := note{Entry{Net: "tcp", Way: Stack, State: Established, Local: r.local, Peer: r.peer, PID: pid, Program: programName(pid), Why: why}, fmt.Sprintf("/proc/%d/fd/%d", pid, r.value), ""}
+	n := note{Entry{Net: "tcp", Way: Stack, State: Established, Local: r.local, Peer: r.peer, PID: pid, Program: programName(pid), Why: why}, r.id}
 	if r.peer.Port() == 0 {
 		n.entry.State, n.entry.Peer = Listening, netip.AddrPort{}
 	}
@@ -66,18 +61,30 @@ func (d *Daemon) note(r record, pid int, why string) {
 			n.entry.State = Unconnected
 		}
 	}
-	var err error
-	if n.socket, err = os.Readlink(n.at); err != nil {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.notes) == mostNotes {
-		d.notes = slices.DeleteFunc(d.notes, func(n note) bool { return !n.is() })
+		holders := socketHolders()
+		d.notes = slices.DeleteFunc(d.notes, func(n note) bool { return holders[n.socket] == 0 })
 	}
 	if len(d.notes) < mostNotes {
 		d.notes = append(d.notes, n)
 	}
+}
+
+// socketHolders are the processes other than this one that have sockets, by the sockets' numbers.
+func socketHolders() map[uint64]int {
+	holders := map[uint64]int{}
+	descriptors, _ := filepath.Glob("/proc/[0-9]*/fd/*") // the pattern is right
+	for _, at := range descriptors {
+		var pid int
+		var socket uint64
+		link, _ := os.Readlink(at) // it may be closed
+		if n, _ := fmt.Sscanf(at+" "+link, "/proc/%d/fd/%d socket:[%d]", &pid, new(int), &socket); n == 3 && pid != os.Getpid() {
+			holders[socket] = pid
+		}
+	}
+	return holders
 }
 
 // entries are all, in an order that stays.
@@ -94,9 +101,14 @@ func (d *Daemon) entries() (all []Entry) {
 	for _, s := range d.datagrams {
 		all = append(all, s.entry)
 	}
-	d.notes = slices.DeleteFunc(d.notes, func(n note) bool { return !n.is() })
-	for _, n := range d.notes {
-		all = append(all, n.entry)
+	if len(d.notes) > 0 {
+		holders := socketHolders()
+		for _, n := range d.notes {
+			if pid := holders[n.socket]; pid != 0 {
+				n.entry.PID, n.entry.Program = pid, programName(pid)
+				all = append(all, n.entry)
+			}
+		}
 	}
 	for _, e := range d.programs {
 		if e.Why != "" {

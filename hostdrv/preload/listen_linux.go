@@ -1,6 +1,7 @@
 package preload
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -150,10 +151,33 @@ func (d *Daemon) acceptSystem(l *listener) {
 		case failed != nil: // as for want of descriptors
 			time.Sleep(10 * time.Millisecond)
 		default:
+			d.noteAccepted(l, fd)
 			_ = l.hand(fd) // or it is closed, and the peer sees that
 			unix.Close(fd)
 		}
 	}
+}
+
+// noteAccepted notes a connection that has come by the system's stack.
+func (d *Daemon) noteAccepted(l *listener, fd int) {
+	var s unix.Stat_t
+	local, failed := unix.Getsockname(fd)
+	peer, err := unix.Getpeername(fd)
+	if err = cmp.Or(failed, err, unix.Fstat(fd, &s)); err != nil {
+		return // it is over
+	}
+	d.note(record{id: s.Ino, domain: unix.SOCK_STREAM, local: addrPort(local), peer: addrPort(peer)}, l.entry.PID, "came by the system's stack")
+}
+
+// addrPort is an address of the system's.
+func addrPort(a unix.Sockaddr) (at netip.AddrPort) {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		at = netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *unix.SockaddrInet6:
+		at = netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
+	}
+	return at
 }
 
 // alive says whether the program has not closed what it listens by.

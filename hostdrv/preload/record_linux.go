@@ -8,7 +8,7 @@ import (
 )
 
 // version is that of records, which the library must share.
-const version = '2'
+const version = '3'
 
 // Kinds of records; lib/record.h says what they are.
 const (

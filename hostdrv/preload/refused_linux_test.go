@@ -93,7 +93,7 @@ while True: print("accepted from", l.accept()[1][0])`, log)
 s = socket.socket(socket.AF_UNIX)
 s.connect(bytes.fromhex("`+await(t, log, 1)[0]+`"))
 try: # to be taken for the daemon
-    socket.send_fds(s, [b"\0lmmc2o" + bytes(49)], [0])
+    socket.send_fds(s, [b"\0lmmc3o" + bytes(49)], [0])
     s.recv(100)
 except OSError: pass
 print("over")`), "over\n")

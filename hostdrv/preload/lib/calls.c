@@ -132,8 +132,15 @@ int listen(int fd, int backlog) {
 
 int accept4(int fd, struct sockaddr *from, socklen_t *size, int flags) {
 	struct lmmc_record listener, r;
-	if (!lmmc_own_name(fd, &listener) || listener.kind != LMMC_LISTENER)
-		return NEXT(accept4)(fd, from, size, flags);
+	if (!lmmc_own_name(fd, &listener) || listener.kind != LMMC_LISTENER) {
+		struct sockaddr_storage a;
+		struct lmmc_end peer;
+		socklen_t whole = sizeof a;
+		int got = NEXT(accept4)(fd, from, size, flags);
+		if (got >= 0 && NEXT(getpeername)(got, (void *)&a, &whole) == 0 && lmmc_end_of((void *)&a, whole, &peer))
+			lmmc_note(got, &peer, "came by the system's stack");
+		return got;
+	}
 	for (;;) { // what comes is a message of the daemon with the connection
 		int got = -1, spare = fcntl(fd, F_DUPFD_CLOEXEC, 0); // room for the connection: without it that waits
 		if (spare < 0)

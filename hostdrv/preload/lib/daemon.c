@@ -221,7 +221,8 @@ void lmmc_note(int fd, const struct lmmc_end *peer, const char *why) {
 	struct lmmc_record r = lmmc_record(LMMC_NOTE, lmmc_option(fd, SO_TYPE));
 	struct sockaddr_storage a;
 	socklen_t size = sizeof a;
-	r.value = fd;
+	struct stat s;
+	r.id = fstat(fd, &s) == 0 ? s.st_ino : 0;
 	if (NEXT(getsockname)(fd, (void *)&a, &size) == 0)
 		lmmc_end_of((void *)&a, size, &r.local);
 	if (peer)

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#define LMMC_VERSION '2'
+#define LMMC_VERSION '3'
 
 enum lmmc_kind {
 	// Names.
@@ -23,7 +23,7 @@ enum lmmc_kind {
 	LMMC_CONNECT = 'c', // value: 1 asks for the outcome as well
 	LMMC_LISTEN = 'l',  // with the socket that listens at the system's stack; value: backlog
 	LMMC_LINGER = 'g',  // id: the connection; value: seconds, or -1
-	LMMC_NOTE = 'n',    // value: a descriptor that goes by the system's stack, domain: its type; the reason follows
+	LMMC_NOTE = 'n',    // id: number of a socket that goes by the system's stack, domain: its type; the reason follows
 	LMMC_REAP = 'r',    // asks for ports to be free whose listeners are closed
 	LMMC_ADOPT = 'u',   // with the system's socket of UDP, for one whose datagrams the daemon carries
 	LMMC_REACH = 'p',   // id: that one; asks for an end for the peer; value: 1 if it is to be the only one, -1 if there is to be no such any more

@@ -2,6 +2,7 @@ package flowctl
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -137,16 +138,11 @@ type barrierWords struct {
 	out, in []linkproto.Word
 }
 
-// Say has a BARRIER sent as soon as may be, in the place of one of the same group that waits. It is forgotten while the link is not up.
+// Say has a BARRIER sent as soon as may be, behind those that wait: one phase does not take the place of another, which the peer would only hear when it is said again.
 func (b *barrierWords) Say(group, value uint8) {
-	w := linkproto.Word{Kind: linkproto.KindBarrier, Group: group, Value: value}
-	for i := range b.out {
-		if b.out[i].Group == group {
-			b.out[i] = w
-			return
-		}
+	if w := (linkproto.Word{Kind: linkproto.KindBarrier, Group: group, Value: value}); !slices.Contains(b.out, w) {
+		b.out = append(b.out, w)
 	}
-	b.out = append(b.out, w)
 }
 
 // Heard returns the next BARRIER that has come; ok is false if there is none.

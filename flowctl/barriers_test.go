@@ -228,3 +228,29 @@ func TestBarrierRegisters(t *testing.T) {
 	check.Equal(t, "there is a register more", ok, false)
 	check.Equal(t, "idle", b.IdleFor(100_000), linkproto.DefaultBarrierAgain)
 }
+
+// TestBarrierWordsWait: all words that are to be said before the link can send one are, in their order; what waits already is said once.
+func TestBarrierWordsWait(t *testing.T) {
+	a, b := check.Must(flowctl.New(flowctl.Config{Barriers: true}))(t), check.Must(flowctl.New(flowctl.Config{Barriers: true, Epoch: 77}))(t)
+	var line [64]linkproto.Symbol
+	exchange := func() {
+		b.Feed(line[:a.Emit(line[:])])
+		a.Feed(line[:b.Emit(line[:])])
+		a.Tick(len(line))
+		b.Tick(len(line))
+	}
+	for !a.Status().Up || !b.Status().Up {
+		exchange()
+	}
+	type word struct{ Group, Value uint8 }
+	want := []word{{3, 0x15}, {3, 0x16}, {9, 0x21}}
+	for _, w := range append(want, want[0]) { // the last one is the phase, said again
+		a.Say(w.Group, w.Value)
+	}
+	exchange()
+	var have []word
+	for group, value, ok := b.Heard(); ok; group, value, ok = b.Heard() {
+		have = append(have, word{group, value})
+	}
+	check.Equal(t, "heard", have, want)
+}

@@ -106,9 +106,10 @@ always @* if (f_run) begin
     end
     if (f_lives) assert (f_lived && f_members != 0 && f_w_gen == f_gen && f_w_phase == f_phase[3:0] && f_w_ports == f_members);
     if (step != CHOOSE) assert (!(asks && scans));
+    if (done) assert (step == STORE && asks);
+    if (step != CHOOSE && asks) assert (reg_en && reg_addr[6:2] == group);
     if (step != CHOOSE && f_mine) begin
         assert (entry == f_word);
-        if (asks) assert (reg_en && reg_addr[6:2] == group);
         if (step != LOOK) begin
             assert ((said & ~ports) == 0 && (entered & ~said) == 0);
             assert (news == (said != entered));
@@ -143,19 +144,21 @@ generate
     end
 endgenerate
 
-// Who says the next phase is heard: of what is to be said each link that lives is told, or it is in a hurry to be.
+// Who says the next phase is heard: each link that lives is told what is to be said, as soon as all have taken what was said before.
 // None waits for a link that is down.
 reg               f_spoke, f_could;
 reg  [PORTS-1:0]  f_to, f_alive;
 always @(posedge clk)
     {f_spoke, f_could, f_to, f_alive} <= {step == JUDGE && speaks && f_run && !rst, s_valid == 0, to & alive, alive};
 always @* if (f_run) begin
-    if (f_spoke) assert (f_could ? s_valid == f_to : hurry == 7'd64);
+    if (f_spoke && f_could) assert (s_valid == f_to);
+    if (f_spoke && !f_could) assert (step == JUDGE && speaks && !done);
     assert ((s_valid & ~f_alive) == 0);
 end
 
 // A word that waits is looked at within LOOKED clocks: those of the round before it, those of its own round, and a request before
-// each. That holds as long as no word takes the place of one for another group that waits.
+// each. That holds as long as no word takes the place of one for another group that waits; clocks in which the unit waits for a link
+// do not count.
 localparam [7:0] LOOKED = 16 * (PORTS - 1) + 9;
 (* anyconst *) wire [$clog2(PORTS+1)-1:0] f_one;
 always @* assume (f_one < PORTS);
@@ -174,7 +177,7 @@ always @* begin
         : step == LOOK ? (scans ? 8'd9 : 8'd1) : step == JUDGE ? 8'd8 : 8'd7;
 end
 always @(posedge clk) begin
-    f_age  <= came[f_one] || !waits[f_one] ? 8'd0 : f_age + 8'd1;
+    f_age  <= came[f_one] || !waits[f_one] ? 8'd0 : f_age + !held;
     f_calm <= (came[f_one] || !waits[f_one] || f_calm) && f_other == 0;
 end
 always @* if (f_run) begin

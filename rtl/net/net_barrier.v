@@ -6,7 +6,8 @@
 //   heard: {valid (pulse), group, value} by link: a BARRIER has come by it. A later one takes the place of one that has not been
 //   looked at yet, which takes 4 clocks for each group that words of other links are for.
 //   s_valid[p]: s_word, {group, value}, which is the same for all links, is to be said by the link. It stands until all have taken it:
-//   s_take[p], which a link that is not alive need not do. What finds another still being said is said soon after, with all groups.
+//   s_take[p], which a link that is not alive need not do. What finds another still being said waits for it, and with it all words
+//   and registers.
 //   AGAIN symbol times (`tick`) after a group the next one is said again.
 //   reg_*: stands until reg_done; reg_ok is low for a register that cannot be written, or does not exist. reg_addr: which of
 //   the block it is.
@@ -64,12 +65,11 @@ module net_barrier #(
     reg         asks, scans;                // for the node's host; for it to be said again
     reg         due, done, ahead;
     reg  [AGEW-1:0] age;
-    reg  [6:0]  hurry;                      // groups that are said again at once
     reg  [4:0]  scan;
     reg  [5:0]  cleared;
     wire        clearing = !cleared[5];
     wire        asked = reg_en && !done;
-    wire        scannable = (due || hurry != 7'd0) && s_valid == 0;
+    wire        scannable = due && s_valid == 0;
     wire        begins = step == CHOOSE && !clearing && (asked || waits != 0 || scannable);
     wire [4:0]  begun  = asked ? reg_addr[6:2] : waits != 0 ? first_group : scan;
     wire        late;
@@ -114,11 +114,12 @@ module net_barrier #(
         : {generation, now, all ? {N{1'b0}} : said, ports};
     wire         forward = single && (news || (scans && ahead));   // the next phase is said by the one that is missing
     wire         speaks  = news ? all || single : scans;
+    wire         held    = step == JUDGE && speaks && s_valid != 0;
     wire [PORTS-1:0] to  = forward ? missing[N-1:1] : ports[N-1:1];
 
     always @(posedge clk) begin
-        step <= begins ? LOOK : step == CHOOSE || step == STORE ? CHOOSE : {step[2:0], 1'b0};
-        done <= step == JUDGE && asks;
+        step <= begins ? LOOK : step == CHOOSE || step == STORE ? CHOOSE : held ? JUDGE : {step[2:0], 1'b0};
+        done <= step == JUDGE && asks && !held;
         if (begins) begin
             group <= begun;
             asks  <= asked;
@@ -153,15 +154,13 @@ module net_barrier #(
             scan <= scan + 5'd1;
             if (&scan) ahead <= !ahead;
             if (ports != 0 || &scan) due <= 1'b0;
-            if (hurry != 7'd0) hurry <= hurry - 7'd1;
         end
         if (late) due <= 1'b1;
-        if (step == JUDGE && speaks && s_valid != 0) hurry <= 7'd64;
         if (clearing) cleared <= cleared + 6'd1;
         if (rst) begin
             step <= CHOOSE;
             {waits, chosen, s_valid} <= 0;
-            {due, done, ahead, hurry, scan, cleared} <= 0;
+            {due, done, ahead, scan, cleared} <= 0;
         end
     end
     assign reg_done = done;

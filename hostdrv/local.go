@@ -24,6 +24,7 @@ type localNode struct {
 	stats    NodeStats
 	audited  uint64         // ticks at the last check for lost packets
 	relay    map[uint16]int // NodeOptions.Relay, of an NI that carries no ROUTEs
+	uplink   *uplink        // or nil
 }
 
 // Most messages that wait for room on a link, requests that wait for Accept, and ports that a link's peer has opened and does not know to have
@@ -50,7 +51,7 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		return nil, fmt.Errorf("the network interface cannot page: its features are %#x, want %s and %s",
 			id.Features, linkproto.FeaturePaging.Name, linkproto.FeatureNotify.Name)
 	}
-	if err := o.checkPeers(n); err != nil {
+	if err := errors.Join(o.checkPeers(n), o.checkUplink(n)); err != nil {
 		return nil, err
 	}
 	if o.Replacement == nil {
@@ -61,6 +62,9 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
+	if o.Uplink != nil {
+		node.uplink = &uplink{ni: o.Uplink, node: node}
+	}
 	if err := node.offload(ctx); err != nil {
 		return nil, err
 	}
@@ -72,6 +76,11 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	}
 	if err := node.setUp(ctx); err != nil {
 		return nil, err
+	}
+	if node.uplink != nil {
+		if err := node.uplink.open(ctx); err != nil {
+			return nil, err
+		}
 	}
 	n.lock()
 	defer n.unlock()
@@ -221,6 +230,14 @@ func cables(n int) (list []NodeLink) {
 
 func (node *localNode) err() error { return node.core.Err() }
 
+// Close closes the NI, but not the uplink's.
+func (node *localNode) Close() error {
+	if node.uplink != nil {
+		node.uplink.close()
+	}
+	return node.NI.Close()
+}
+
 func (node *localNode) createPort(link int, d Direction) (portBackend, error) {
 	node.lock()
 	defer node.unlock()
@@ -306,6 +323,9 @@ const auditEvery = 16 * linkproto.DefaultWordTimer
 
 func (h handler) Turn() {
 	c := h.node.core
+	if h.node.uplink != nil {
+		h.node.uplink.receive()
+	}
 	for _, l := range h.node.links {
 		l.flushOutbox()
 		if l.ring != nil {

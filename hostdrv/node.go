@@ -26,6 +26,10 @@ type NodeOptions struct {
 	// cables carry ROUTEs between the programs of neighbours then, through a frame of each receive buffer that is set aside as a ring, and this program passes on
 	// those that are for others. Virtual links go over that as over routers. All nodes need it. An NI that takes routed packets needs it not, and it is not looked at.
 	Relay map[uint16]int
+	// Uplink is a second NI of this program, for a node with Relay: the two are one node, and have its number. It carries ROUTEs, has no router, and its link 1 leads into a
+	// network of those that do. All nodes that Relay does not name are reached by it, and those of the network reach the ones that Relay names by this node. No other node
+	// is made of it; who has opened it closes it, behind the node.
+	Uplink *NI
 	// Frames is how many frames of the receive buffer the peer at each link gets to page its ports into, by link, those of Peers behind the NI's; nil means equal
 	// parts for all links.
 	Frames []int

@@ -181,20 +181,26 @@ func (r *ring) get(at, n int, then func([]byte)) {
 	})
 }
 
-// forward sends a ROUTE on to the node that it is for, by the ring of the link that leads there.
+// forward sends a ROUTE on to the node that it is for, by the ring of the link that leads there, or by the uplink.
 func (node *localNode) forward(route []byte) {
 	var r linkproto.Route
 	if r.Open(route) != nil {
 		return
 	}
-	if l := node.linkOf(node.relay[r.Dest]); l != nil && l.ring != nil {
+	if link, ok := node.relay[r.Dest]; !ok && node.uplink != nil {
+		node.uplink.send(route)
+	} else if l := node.linkOf(link); l != nil && l.ring != nil {
 		l.ring.put(route)
 	}
 }
 
 // room reports whether the ring towards a node takes datagrams, which leave most of it to virtual links. One that leads nowhere drops them.
 func (node *localNode) room(dest uint16) bool {
-	l := node.linkOf(node.relay[dest])
+	link, ok := node.relay[dest]
+	if !ok && node.uplink != nil {
+		return !node.uplink.out.crowded()
+	}
+	l := node.linkOf(link)
 	return l == nil || l.ring == nil || !l.ring.open || len(l.ring.flight) < ringQueue/4
 }
 

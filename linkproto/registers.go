@@ -155,7 +155,8 @@ var (
 
 // Fields of the CONTROL register.
 var (
-	ControlNotify = Bits{"NOTIFY", 0, 1, "remote writes are reported by NOTIFY"}
+	ControlNotify  = Bits{"NOTIFY", 0, 1, "remote writes are reported by NOTIFY"}
+	ControlGateway = Bits{"GATEWAY", 1, 1, "the host gets ROUTEs for other nodes too; always 0 without ROUTES, and with ROUTER"}
 )
 
 // SubReg is a row of the registers of a block.
@@ -183,6 +184,6 @@ var (
 		StatusForeign, StatusEpoch, StatusLanes, StatusFreed}
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameVL, FrameValid}
-	ControlFields = [...]Bits{ControlNotify}
+	ControlFields = [...]Bits{ControlNotify, ControlGateway}
 	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual, FeatureBarriers}
 )

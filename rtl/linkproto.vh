@@ -371,6 +371,7 @@
 
 // Fields of the CONTROL register
 `define LP_CONTROL_NOTIFY_BIT           0                // remote writes are reported by NOTIFY
+`define LP_CONTROL_GATEWAY_BIT          1                // the host gets ROUTEs for other nodes too; always 0 without ROUTES, and with ROUTER
 
 // Trace buffer: registers, fields, events
 `define LP_TRACE_CONTROL                4'h0             // rw

@@ -37,6 +37,7 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "network", Usage: "open ports to all other nodes of the network in topology `FILE`, whose programs relay for each other", TakesFile: true},
 			&cli.StringFlag{Name: "name", Usage: "with --network: it is node `NAME`, cabled as FILE says"},
 			&cli.StringFlag{Name: "peers", Usage: "with --network: have ports to nodes `LIST` only, as 1-3 or 2,5"},
+			&cli.StringFlag{Name: "uplink", Usage: "with --network: the node's port behind its links is `TARGET`, a second network interface of this machine, with ROUTES"},
 			&cli.StringFlag{Name: "tcp", Usage: "serve the whole network interface at `HOST:PORT`; port 0 picks a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --tcp, which has no authentication"},
 			&cli.DurationFlag{Name: "reopen", Usage: "when the target disconnects, try to reopen it for `TIME`, such as 1h, and resume if it kept its state"},
@@ -71,6 +72,7 @@ func serveSocket(ctx *cli.Context, target string) {
 	l := try.Get(serve.Listen(path, ctx.String("group"))) // a second server is to leave the target alone
 	tap := capture.NewTap(target)
 	var n *opened
+	var err error
 	if err := try.Run(func() {
 		n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen"), NodeID: at.number}))
 	}); err != nil {
@@ -78,6 +80,12 @@ func serveSocket(ctx *cli.Context, target string) {
 	}
 	defer try.Finally(n.Close)
 	awaitLinks(ctx.Context, n.NI)
+	if target := ctx.String("uplink"); target != "" {
+		if at.uplink, err = hostdrv.Open(ctx.Context, target, hostdrv.Options{NodeID: at.number}); err != nil {
+			try.OK(err, l.Close())
+		}
+		defer try.Finally(at.uplink.Close)
+	}
 	node, err := at.start(ctx, n.NI)
 	if err == nil {
 		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
@@ -95,7 +103,7 @@ func serveSocket(ctx *cli.Context, target string) {
 }
 
 func serveTCP(ctx *cli.Context, target string) {
-	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "node", "network", "name", "peers"} {
+	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "node", "network", "name", "peers", "uplink"} {
 		if ctx.IsSet(name) {
 			try.OK(usagef("--%s cannot go with --tcp", name))
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -18,14 +19,15 @@ type networkPlace struct {
 	number uint16
 	peers  []hostdrv.Peer
 	relay  map[uint16]int
+	uplink *hostdrv.NI // or nil
 }
 
 // networkPlaceOf reads the flags --network and --name.
 func networkPlaceOf(ctx *cli.Context) (p networkPlace) {
 	file, name := ctx.String("network"), ctx.String("name")
 	switch {
-	case (file == "") != (name == "") || file == "" && ctx.IsSet("peers"):
-		try.OK(usagef("--network FILE and --name NODE go together, and --peers with them"))
+	case (file == "") != (name == "") || file == "" && (ctx.IsSet("peers") || ctx.IsSet("uplink")):
+		try.OK(usagef("--network FILE and --name NODE go together, and --peers and --uplink with them"))
 	case file == "":
 		return networkPlace{number: uint16(ctx.Int("node"))}
 	case ctx.IsSet("node"):
@@ -57,7 +59,16 @@ func (p networkPlace) start(ctx *cli.Context, n *hostdrv.NI) (*hostdrv.Node, err
 	if p.relay != nil && n.Identity().Has(linkproto.FeatureRouter) {
 		return nil, usagef("--network is for network interfaces without a router, whose tables nobody would set; lmmc net up serves networks of those")
 	}
-	o := hostdrv.NodeOptions{Peers: p.peers, Relay: p.relay}
+	if p.uplink != nil {
+		beyond := func(port int) bool { return port > n.Identity().Links }
+		maps.DeleteFunc(p.relay, func(_ uint16, port int) bool { return beyond(port) })
+		for i := range p.peers {
+			if beyond(p.peers[i].Link) {
+				p.peers[i].Link = 0
+			}
+		}
+	}
+	o := hostdrv.NodeOptions{Peers: p.peers, Relay: p.relay, Uplink: p.uplink}
 	if id := n.Identity(); p.relay != nil && !id.Has(linkproto.FeatureRoutes) { // a frame of each cable is its ring, and no other is for the cable itself
 		spare := id.Frames - id.Links
 		if spare < len(p.peers) {

@@ -93,7 +93,7 @@ module ni_core #(
     wire [18*LINKS+17:0] peer;
     wire [15:0]          node;
     wire [31:0]          nonce;
-    wire                 anonymous, renew, soon;
+    wire                 anonymous, renew, soon, gateway;
     wire [32*LINKS+31:0] status_regs, i_symbols, i_hits;
     wire [16*LINKS+15:0] events;
     wire [LINKS:0]       admit, i_wr_en, i_running, i_cut, i_hit;
@@ -139,7 +139,7 @@ module ni_core #(
                 .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .VIRTUAL(VIRTUAL),
                 .BARRIER(BARRIER), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
-                .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+                .clk(clk), .rst(rst), .node(node), .gateway(gateway), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
@@ -317,7 +317,7 @@ module ni_core #(
         .reg_done(o_done[LINKS]), .reg_ok(o_ok[LINKS]), .reg_value(o_value[32*LINKS +: 32]),
         .status(status_regs), .peer(peer), .events(events),
         .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew),
-        .admit(admit), .notify(notify),
+        .admit(admit), .notify(notify), .gateway(gateway),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link), .ft_wr_vl(ft_wr_vl),
         .ft_valid(ft_valid), .ft_link(ft_link), .ft_vl({{16-VW{1'b0}}, ft_vl})
     );

@@ -8,7 +8,7 @@
 //   ni_trap; `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
-//   node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
+//   gateway: as of ni_route. node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set. BARRIER, 1: its router carries out barriers.
 //   VIRTUAL, if there is a network: v_*: ROUTEs of virtual links for it; x_*: all that come from it, which move with x_ready only;
@@ -44,6 +44,7 @@ module ni_port #(
     input  wire        clk,
     input  wire        rst,
     input  wire [15:0] node,
+    input  wire        gateway,
     input  wire [31:0] nonce,
     input  wire        anonymous,
     input  wire        renew,
@@ -215,7 +216,7 @@ module ni_port #(
             );
             ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .VIRTUAL(VIRTUAL),
                 .WIDTH(WIDTH)) u_route (
-                .clk(clk), .rst(rst), .node(node),
+                .clk(clk), .rst(rst), .node(node), .gateway(gateway),
                 .s_valid(m_valid && (VIRTUAL == 0 || x_ready)), .s_ready(route_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last),
                 .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
@@ -237,7 +238,7 @@ module ni_port #(
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
             assign {m_ready, room, overdue, ev_bad_route, ev_lost_route} = {r_ready, 4'b0000};
             assign {ev_denied, route_ready} = {ev_denied_in || x_denied, r_ready};
-            wire unused_patience = ^{room, overdue, x_ready, route_ready};
+            wire unused_patience = ^{room, overdue, x_ready, route_ready, gateway};
             assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};
         end
     endgenerate

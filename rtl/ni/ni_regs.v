@@ -49,6 +49,7 @@ module ni_regs #(
     output reg                     renew,
     output wire [LINKS:0]          admit,
     output reg                     notify,
+    output reg                     gateway,
     output wire                    ft_wr_en,
     output wire [15:0]             ft_frame,
     output wire                    ft_wr_valid,
@@ -87,7 +88,8 @@ module ni_regs #(
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
     assign reg_value = ({32{counter_valid && !unwritten}} & counter_value)
-                     | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 7'd0, ft_vl, 5'd0, ft_link});
+                     | link_status | {30'd0, {2{in_control}} & {gateway, notify}}
+                     | ({32{in_table}} & {ft_valid, 7'd0, ft_vl, 5'd0, ft_link});
 
     integer p;
     always @* begin
@@ -119,7 +121,10 @@ module ni_regs #(
         if (counter_valid && reg_write && in_nonce) nonce <= reg_wdata;
         renew     <= counter_valid && reg_write && in_nonce && !rst;
         anonymous <= nonce == 32'd0;
-        if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
+        if (selected && reg_write && in_control) begin
+            notify  <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
+            gateway <= reg_wdata[`LP_CONTROL_GATEWAY_BIT] && ROUTES != 0 && ROUTER == 0;
+        end
         if (rst) begin
             decoded  <= 1'b0;
             selected <= 1'b0;
@@ -127,6 +132,7 @@ module ni_regs #(
             node     <= 16'd0;
             nonce    <= 32'd0;
             notify   <= 1'b0;
+            gateway  <= 1'b0;
         end
     end
 

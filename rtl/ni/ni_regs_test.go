@@ -12,23 +12,28 @@ import (
 )
 
 type regsPorts struct {
-	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify, Anonymous, Renew *bool   `port:"*"`
-	RegAddr, FtFrame, Node                                                                *uint16 `port:"*"`
-	RegWdata, RegValue, Nonce                                                             *uint32 `port:"*"`
-	FtWrLink, FtLink, Admit                                                               *uint8  `port:"*"`
+	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify, Gateway, Anonymous, Renew *bool   `port:"*"`
+	RegAddr, FtFrame, Node                                                                         *uint16 `port:"*"`
+	RegWdata, RegValue, Nonce                                                                      *uint32 `port:"*"`
+	FtWrLink, FtLink, Admit                                                                        *uint8  `port:"*"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
 func TestRegs(t *testing.T) {
-	for _, c := range []struct{ links, frames int }{{1, 3}, {2, 64}, {7, 256}} {
-		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
+	for _, c := range []struct{ links, frames, routes, router int }{{1, 3, 1, 0}, {2, 64, 0, 0}, {7, 256, 0, 0}, {1, 4, 1, 2}} {
+		t.Run(fmt.Sprintf("%dx%d,%d,%d", c.links, c.frames, c.routes, c.router), func(t *testing.T) {
 			var p regsPorts
 			const hash = 0x0123456789ABCDEF
 			b := moduletest.Open(t, "ni_regs", params{
 				"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
+				"ROUTES": c.routes, "ROUTER": c.router,
 				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
 			}, &p)
 			rng := b.Rand("values")
+			control := uint32(1) // fields that there are
+			if c.routes != 0 && c.router == 0 {
+				control = 3
+			}
 			admitted := uint8(0)         // links whose LOST was cleared
 			renewed := 0                 // times the links were to start again
 			table := make([]uint32, 256) // beside the module: the frame table
@@ -80,7 +85,7 @@ func TestRegs(t *testing.T) {
 				linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: hash & 0xFFFFFFFF,
 				linkproto.RegHashHi: hash >> 32, linkproto.RegLinks: uint32(c.links), linkproto.RegFrames: uint32(c.frames),
 				linkproto.RegPageBytes: 512, linkproto.RegReplayBytes: 2048, linkproto.RegRxBytes: 8192,
-				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, linkproto.RegScratch: 0, linkproto.RegControl: 0,
+				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: uint32(3 | c.routes<<4 | min(c.router, 1)<<5), linkproto.RegScratch: 0, linkproto.RegControl: 0,
 				linkproto.RegNodeID: 0, linkproto.RegNonce: 0,
 			}
 			for l := range c.links + 1 {
@@ -134,10 +139,10 @@ func TestRegs(t *testing.T) {
 				} else if kept {
 					want[r] = v
 				} else if r == linkproto.RegControl {
-					want[r] = v & 1
+					want[r] = v & control
 				}
-				if *p.Notify != (want[linkproto.RegControl] == 1) {
-					t.Fatalf("writing %#x to register %#x: notify %v", v, r, *p.Notify)
+				if *p.Notify != (want[linkproto.RegControl]&1 != 0) || *p.Gateway != (want[linkproto.RegControl]&2 != 0) {
+					t.Fatalf("writing %#x to register %#x: notify %v, gateway %v", v, r, *p.Notify, *p.Gateway)
 				}
 				if renewed != count(r == linkproto.RegNonce) {
 					t.Fatalf("writing %#x to register %#x has links start again %d times", v, r, renewed)

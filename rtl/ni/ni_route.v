@@ -11,6 +11,7 @@
 //   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or a MESSAGE, or if it
 //   is of a virtual link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at
 //   s_* may be of one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
+//   With `gateway`, which is for VIRTUAL 0, so is such a one for another node, but not a multicast group.
 //   One of a virtual link with a number below 2^VIRTUAL, and no INIT, is for net_vl, and is dropped here, if VIRTUAL is not 0.
 //   Any other ROUTE is dropped, ev_bad.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
@@ -27,6 +28,7 @@ module ni_route #(
     input  wire               clk,
     input  wire               rst,
     input  wire [15:0]        node,
+    input  wire               gateway,
 
     input  wire               s_valid,
     output wire               s_ready,
@@ -71,6 +73,7 @@ module ni_route #(
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
     reg         strange;            // it is no datagram as it must be
     reg         closing;            // it has come whole, and its CRC is judged
+    reg         foreign;            // it is for another node, and at most for the host
     reg         other, group;       // the low byte of its destination is not this node's; it is for a multicast group
     reg         linked, answer;     // it is of a virtual link; or the packet inside is an answer or a MESSAGE
     reg         skip;               // it is dropped as late
@@ -140,11 +143,11 @@ module ni_route #(
     wire [4:0] kind = s_data[8*SHIFT +: `LP_TYPE_WIDTH];
     wire linked_now = at == STATE[5:0] ? s_data[8*(`LP_ROUTE_STATE % WIDTH) +: 8] != `LP_ROUTE_DATAGRAM : linked;
     wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE || kind == `LP_TYPE_MESSAGE : answer;
-    wire passed  = reached && more && !wrong && !strange && !mismatch && !linked && !answer_now && !skipped;
-    wire good    = closing && !wrong && (linked ? !group : !strange && crc == `LP_CRC32C_RESIDUE);
+    wire passed  = reached && more && !wrong && !foreign && !strange && !mismatch && !linked && !answer_now && !skipped;
+    wire whole   = linked || answer;
+    wire good    = closing && !wrong && (linked ? !group : !strange && crc == `LP_CRC32C_RESIDUE) && (whole || !foreign);
     wire judged  = closing && (!full || skipped);
     wire carried;                   // it is net_vl's
-    wire whole   = linked || answer;
     generate
         if (VIRTUAL != 0) begin : g_virtual
             // With WIDTH 1: the number comes before the state.
@@ -180,7 +183,8 @@ module ni_route #(
             group  <= group_now;
             linked <= linked_now;
             answer <= answer_now;
-            wrong   <= (at != 6'd0 && wrong) || astray || short || node == 16'd0;
+            foreign <= (at != 6'd0 && foreign) || (astray && gateway);
+            wrong   <= (at != 6'd0 && wrong) || (astray && !gateway) || short || node == 16'd0;
             strange <= (at != 6'd0 && strange) || mismatch || empty;
             left   <= !reached ? length - OUTSIDE : more ? left - BEAT[15:0] : 16'd0;
             if (reached && !more && left != 16'd0) {final_data, final_keep} <= {inner, ~({WIDTH{1'b1}} << left)};

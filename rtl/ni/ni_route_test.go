@@ -18,7 +18,7 @@ const routePatience = 300
 // niRoute is module ni_route, between a link and who takes its packets.
 type niRoute struct {
 	SValid, SReady, SLast, SVoid, MValid, MReady, MLast, MSure, MVoid, EvBad *bool   `port:"*"`
-	Put, Told, Untold, Room, Overdue, EvLate                                 *bool   `port:"*"`
+	Put, Told, Untold, Room, Overdue, EvLate, Gateway                        *bool   `port:"*"`
 	Node                                                                     *uint16 `port:"*"`
 
 	t       *testing.T
@@ -135,7 +135,7 @@ func aPacket(r *testbench.Rand, most int) []byte {
 }
 
 // TestRoute: what a datagram for this node or a multicast group carries comes out, and packets that are no ROUTEs; a datagram with an answer or a MESSAGE and what is of a virtual link do
-// not, but are for the host, whole, the latter whatever is in them; every ROUTE that is not as it must be is counted, and of it nothing comes to an end.
+// not, but are for the host, whole, the latter whatever is in them, and at a gateway those for other nodes too; every other ROUTE that is not as it must be is counted, and of it nothing comes to an end.
 func TestRoute(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		for _, early := range []int{0, 1} {
@@ -147,7 +147,7 @@ func TestRoute(t *testing.T) {
 			good, bad := 0, 0
 			for serial := range 4000 {
 				if serial%100 == 0 {
-					n.slow = testbench.Pick(n.r, 0, 0.3, 0.7)
+					n.slow, *n.Gateway = testbench.Pick(n.r, 0, 0.3, 0.7), n.r.Bool()
 				}
 				stuck := serial%1000 < 100 // the reader is so slow that the queue fills
 				if n.haste = stuck; stuck {
@@ -159,7 +159,7 @@ func TestRoute(t *testing.T) {
 				if group {
 					r.Dest = linkproto.MulticastBase + uint16(n.r.IntN(1<<12))
 				}
-				kind := n.r.Weighted(40, 20, 1, 1, 10, 1, 1, 1, 2, 2, 1, 1)
+				kind := n.r.Weighted(40, 20, 2, 1, 10, 1, 1, 1, 2, 2, 1, 1)
 				switch kind {
 				case 2:
 					r.Dest = testbench.Pick[uint16](n.r, node^1<<n.r.IntN(16), linkproto.MulticastBase-0x100+node&0xFF)
@@ -210,7 +210,8 @@ func TestRoute(t *testing.T) {
 					continue
 				}
 				switch {
-				case kind == 0 && answer || kind == 4 && !astray && !group:
+				case kind == 0 && answer || kind == 4 && !astray && !group,
+					*n.Gateway && (kind == 2 && answer || kind == 4 && binary.LittleEndian.Uint16(packet[linkproto.HeaderBytes:]) < linkproto.MulticastBase):
 					n.told = append(n.told, packet)
 				case kind == 0:
 					n.want = append(n.want, r.Packet)

@@ -58,15 +58,17 @@ func (n *NI) sorted(link int, raw []byte) bool {
 }
 
 // routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node or a multicast group. With told the ROUTE is
-// for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know.
+// for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know; so is such a one for another
+// node at a gateway.
 func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
 		return raw, false, true
 	}
 	var r linkproto.Route
 	err := r.Decode(raw)
+	group, foreign := r.Dest >= linkproto.MulticastBase, uint32(r.Dest) != n.node&0xFFFF
 	switch {
-	case len(raw) < linkproto.RouteExtra || n.node == 0 || uint32(r.Dest) != n.node&0xFFFF && (r.Dest < linkproto.MulticastBase || r.State != linkproto.RouteDatagram):
+	case len(raw) < linkproto.RouteExtra || n.node == 0 || foreign && group && r.State != linkproto.RouteDatagram || foreign && !group && !n.gateway:
 		return nil, false, false
 	case r.State != linkproto.RouteDatagram:
 		return nil, true, true
@@ -74,7 +76,8 @@ func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 		return nil, false, false
 	}
 	kind := linkproto.Type(r.Packet[0] & (1<<linkproto.TypeBits - 1))
-	return r.Packet, kind == linkproto.TypeRegData || kind == linkproto.TypeDone || kind == linkproto.TypeMessage, true
+	told = kind == linkproto.TypeRegData || kind == linkproto.TypeDone || kind == linkproto.TypeMessage
+	return r.Packet, told, told || group || !foreign
 }
 
 // tell keeps a ROUTE for the host, and reports whether there was room.

@@ -28,6 +28,7 @@ type NI struct {
 	node    uint32 // NODE_ID
 	nonce   uint32
 	notify  bool   // CONTROL.NOTIFY
+	gateway bool   // CONTROL.GATEWAY
 	answer  []byte // to the request carried out last, until the host port takes it
 	turn    int    // source of packets for the host that goes first
 	scan    int    // frame whose NOTIFY goes first
@@ -142,7 +143,7 @@ func (n *NI) clear() {
 	if n.cfg.Virtual > 0 {
 		n.virtuals = newVirtuals(n)
 	}
-	n.scratch, n.notify, n.answer, n.turn, n.scan = 0, false, nil, 0, 0
+	n.scratch, n.notify, n.gateway, n.answer, n.turn, n.scan = 0, false, false, nil, 0, 0
 }
 
 // IdleFor returns for how many ticks no port will have anything to send if nothing is fed meanwhile; a caller may skip that time

@@ -37,7 +37,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
 		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)) | linkproto.FeatureBarriers.In(flag(n.cfg.Barriers)),
-		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
+		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)) | linkproto.ControlGateway.In(flag(n.gateway)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]
 	return value, ok
@@ -73,6 +73,7 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 		}
 	case r == linkproto.RegControl:
 		n.notify = linkproto.ControlNotify.Of(value) != 0
+		n.gateway = linkproto.ControlGateway.Of(value) != 0 && n.cfg.Routes && n.network == nil
 		if !n.notify {
 			for i := range n.frames {
 				n.frames[i].changed = false

@@ -33,8 +33,9 @@ const (
 
 // Config describes a network.
 type Config struct {
-	NI     model.Config // of each; Headroom and Epoch are chosen here
-	NIs    int          // 0: 1
+	NI     model.Config         // of each; Headroom and Epoch are chosen here
+	Each   map[int]model.Config // of those that differ, by number from 0
+	NIs    int                  // 0: 1
 	Cables []Cable
 	// Wrap, unless nil, returns what runs the network, in place of the simulation that it is given: one that measures it.
 	Wrap func(lockstep.Simulation) lockstep.Simulation
@@ -65,10 +66,13 @@ type wire struct {
 func New(c Config) (n *Network, err error) {
 	err = try.Run(func() {
 		s := &simulation{}
-		c.NI.Headroom = headroom
 		for i := range max(c.NIs, 1) {
-			c.NI.Epoch = uint8(1 + 100*i%255)
-			s.nis = append(s.nis, try.Get(model.New(c.NI)))
+			own, ok := c.Each[i]
+			if !ok {
+				own = c.NI
+			}
+			own.Headroom, own.Epoch = headroom, uint8(1+100*i%255)
+			s.nis = append(s.nis, try.Get(model.New(own)))
 			s.lines = append(s.lines, make([]linkproto.Symbol, longTurn))
 		}
 		for _, cable := range c.Cables {
@@ -92,7 +96,7 @@ func newWire(from, to model.Port) *wire {
 }
 
 func (s *simulation) port(ni, link int) model.Port {
-	if ni < 0 || ni >= len(s.nis) || link < 1 || link > s.nis[ni].Config().Links {
+	if ni < 0 || ni >= len(s.nis) || link < 1 || link > max(s.nis[ni].Config().Links, s.nis[ni].Config().Router) {
 		try.Failf("modelsim: no link %d of NI %d to plug a cable into", link, ni)
 	}
 	return s.nis[ni].Port(link)

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -65,24 +66,34 @@ func (r *Rack) Close() error { return r.world.Close() }
 
 // Dial puts the NI of a target "rtl:" into a place, and takes it out when the transport is closed. Its time is that of the rack.
 func (r *Rack) Dial(ctx context.Context, slot int, target string) (t hostdrv.Transport, err error) {
-	err = try.Run(func() { t = r.dial(ctx, slot, target) })
+	err = try.Run(func() {
+		u, err := url.Parse(target)
+		if err != nil || u.Scheme != "rtl" {
+			try.Failf("%w: %s: wired boards have RTL in their FPGA, rtl: with options", hostdrv.ErrTarget, target)
+		}
+		c := parse(u)
+		if c.Record > 0 {
+			try.Failf("%w: %s: wired boards are not recorded", hostdrv.ErrTarget, target)
+		}
+		t = r.place(ctx, slot, c)
+	})
 	return t, err
 }
 
-func (r *Rack) dial(ctx context.Context, slot int, target string) *place {
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "rtl" {
-		try.Failf("%w: %s: wired boards have RTL in their FPGA, rtl: with options", hostdrv.ErrTarget, target)
-	}
-	c := parse(u)
-	if c.Record > 0 {
-		try.Failf("%w: %s: wired boards are not recorded", hostdrv.ErrTarget, target)
-	}
+// Place is Dial for an NI with any parameters, a router's too.
+func (r *Rack) Place(ctx context.Context, slot int, p rtl.Params) (t hostdrv.Transport, err error) {
+	err = try.Run(func() {
+		t = r.place(ctx, slot, Config{Params: p.WithDefaults(), NIs: 1, Threads: 1, Seed: uint64(slot + 1)})
+	})
+	return t, err
+}
+
+func (r *Rack) place(ctx context.Context, slot int, c Config) *place {
 	c.Cables = r.loops(slot, c)
 	lib := try.Get(verilator.Build(ctx, ni.Design(c.Params)))
 	n := newNetwork(c)
 	host := try.Get(r.world.Host(slot))
-	err = r.world.Between(func() error {
+	err := r.world.Between(func() error {
 		err := try.Run(func() {
 			n.build(lib, c)
 			r.rows.plug(slot, n.sim)
@@ -103,7 +114,7 @@ func (r *Rack) Loose(slot int) (links []int, err error) {
 	err = r.world.Between(func() error {
 		s := r.rows.slots[slot]
 		for _, w := range r.rows.wires {
-			if w.from == slot && s != nil && w.fromLink > s.params.Links {
+			if w.from == slot && s != nil && w.fromLink > s.links() {
 				links = append(links, w.fromLink)
 			}
 		}
@@ -141,17 +152,20 @@ func (r *rows) plug(slot int, s *simulation) {
 	idle := uint64(linkproto.SymIdle)
 	m := s.nodes[0].model
 	for _, w := range r.wires {
-		if w.from == slot && w.fromLink <= s.params.Links {
+		if w.from == slot && w.fromLink <= s.links() {
 			_, tx := s.params.Lines(w.fromLink)
 			w.sink = try.Get(m.Sink(verilator.Channel{Data: tx, Idle: &idle}))
 		}
-		if w.to == slot && w.toLink <= s.params.Links {
+		if w.to == slot && w.toLink <= s.links() {
 			rx, _ := s.params.Lines(w.toLink)
 			w.source = try.Get(m.Source(verilator.Channel{Data: rx, Idle: &idle}))
 		}
 	}
 	r.slots[slot] = s
 }
+
+// links is how many an NI has cables for, those of its router if there is one.
+func (s *simulation) links() int { return max(s.params.Links, s.params.Router) }
 
 // pull takes an NI out.
 func (r *rows) pull(slot int, s *simulation) error {

@@ -40,6 +40,8 @@ type Core struct {
 	Relay func(route []byte)
 	// RelayRoom, set with Relay, reports whether the way to a node has room for a datagram: those wait, while ROUTEs of virtual links are dropped and sent again.
 	RelayRoom func(node uint16) bool
+	// Uplink gets all ROUTEs that come, and each turn, of an NI that is the way of another one's node into a network; nil: it is not.
+	Uplink Uplink
 
 	sent        uint64                        // packets given to the link layer
 	inFlight    [linkproto.MaxWindow]inFlight // what they are, by number modulo its length
@@ -192,6 +194,12 @@ func (c *Core) sendBytes(packet []byte, err error, as inFlight) bool {
 	return true
 }
 
+// Uplink is a node of another NI.
+type Uplink interface {
+	Take(route []byte)
+	Turn()
+}
+
 // Advance takes what has arrived, and lets time pass.
 func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	if c.err != nil {
@@ -226,6 +234,9 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	c.pump()
 	if c.events != nil && c.err == nil {
 		c.events.Turn()
+	}
+	if c.Uplink != nil && c.err == nil {
+		c.Uplink.Turn()
 	}
 	c.expire()
 	if c.offloads.first = !c.offloads.first; c.offloads.first { // or the driver's virtual links might leave no room for the NI's
@@ -313,6 +324,8 @@ func (c *Core) routed(raw []byte) bool {
 	switch {
 	case err != nil:
 		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
+	case c.Uplink != nil:
+		c.Uplink.Take(raw)
 	case r.State != linkproto.RouteDatagram && c.feedOffload(r, raw):
 	case r.State != linkproto.RouteDatagram:
 		c.feedVirtual(r, raw)

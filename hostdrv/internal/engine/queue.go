@@ -166,6 +166,16 @@ func (c *Core) ForwardRoute(r *linkproto.Route) (sent bool, err error) {
 	return true, nil
 }
 
+// ForwardRaw is Forward for a ROUTE as it is, of any node, but for `via`.
+func (c *Core) ForwardRaw(via uint8, route []byte) (sent bool, err error) {
+	route[0] = via<<linkproto.TypeBits | byte(linkproto.TypeRoute)
+	if ready, err := c.ready(via, len(route)); !ready || !c.sendBytes(route, nil, inFlight{via: via}) {
+		return false, err
+	}
+	c.queues[via-1].send(len(route))
+	return true, nil
+}
+
 // ready reports whether a packet of so many bytes can be sent by a link.
 func (c *Core) ready(link uint8, size int) (bool, error) {
 	alive, err := c.alive()

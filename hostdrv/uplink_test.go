@@ -1,0 +1,177 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
+	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/modelsim"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
+)
+
+// Network interfaces of the mixed network: two that carry out virtual links, behind each other in front of the uplink of a host, whose other one is in a ring of three that
+// carry no ROUTEs.
+const (
+	first = iota
+	second
+	uplink
+	ringed
+	board
+	far
+	interfaces
+)
+
+// mixedCables: link 2 of each leads to link 1 of the next, the ring's last to its first.
+var mixedCables = []modelsim.Cable{
+	{A: first, LinkA: 2, B: second, LinkB: 1}, {A: second, LinkA: 2, B: uplink, LinkB: 1},
+	{A: ringed, LinkA: 2, B: board, LinkB: 1}, {A: board, LinkA: 2, B: far, LinkB: 1}, {A: far, LinkA: 2, B: ringed, LinkB: 1},
+}
+
+// Numbers of nodes. The uplink's is that of the first in the ring.
+var numbers = [interfaces]uint16{first: 1, second: 2, uplink: 3, ringed: 3, board: 4, far: 5}
+
+// mixed opens the host's cable of one of them.
+type mixed func(i int) (hostdrv.Transport, error)
+
+// mixedNodes starts a node on each of the mixed network's hosts, with a virtual link to every other one. The program is the same for all.
+func mixedNodes(t *testing.T, w mixed) (nodes []*hostdrv.Node) {
+	t.Helper()
+	var nis []*hostdrv.NI
+	for i := range interfaces {
+		n := check.Must(hostdrv.New(t.Context(), check.Must(w(i))(t), hostdrv.Options{Seed: uint64(i + 1), NodeID: numbers[i]}))(t)
+		t.Cleanup(func() { check.Error(t, n.Close()) })
+		nis = append(nis, n)
+	}
+	routes := func(i int, to map[uint16]uint32) {
+		for dest, port := range to {
+			check.Fatal(t, nis[i].WriteRegister(t.Context(), linkproto.RouteReg(dest), port))
+		}
+	}
+	routes(first, map[uint16]uint32{2: 2, 3: 2, 4: 2, 5: 2})
+	routes(second, map[uint16]uint32{1: 1, 3: 2, 4: 2, 5: 2})
+	relay := map[int]map[uint16]int{ringed: {4: 2, 5: 1}, board: {1: 1, 2: 1, 3: 1, 5: 2}, far: {1: 2, 2: 2, 3: 2, 4: 1}}
+	for i, n := range nis {
+		if i == uplink {
+			continue
+		}
+		o := hostdrv.NodeOptions{Seed: uint64(i + 1), Relay: relay[i]}
+		if i == ringed {
+			o.Uplink = nis[uplink]
+		}
+		for to := range uint16(5) {
+			if to+1 != numbers[i] {
+				o.Peers = append(o.Peers, hostdrv.Peer{Node: to + 1})
+			}
+		}
+		if i >= ringed {
+			o.Frames = []int{0, 0, 1, 1, 1, 1}
+		}
+		nodes = append(nodes, check.Must(hostdrv.Start(t.Context(), n, o))(t))
+	}
+	return nodes
+}
+
+// mixedRTL has the Verilog of each of the three kinds.
+func mixedRTL(t *testing.T) mixed {
+	t.Helper()
+	var cables []ni.Cable
+	for _, c := range mixedCables {
+		cables = append(cables, ni.Cable{A: c.A, LinkA: c.LinkA, B: c.B, LinkB: c.LinkB})
+	}
+	rack := check.Must(rtlsim.NewRack(interfaces, cables))(t)
+	t.Cleanup(func() { check.Error(t, rack.Close()) })
+	routes, carries := small, small
+	routes.Links, routes.Routes = 1, true
+	carries.Links, carries.Routes, carries.Router, carries.Virtual = 1, true, 2, 3
+	return func(i int) (hostdrv.Transport, error) {
+		p := small
+		switch i {
+		case first, second:
+			p = carries
+		case uplink:
+			p = routes
+		}
+		return rack.Place(t.Context(), i, p)
+	}
+}
+
+func mixedModels(t *testing.T) mixed {
+	t.Helper()
+	plain := model.Config{Links: 2, Frames: 8, PageBytes: small.PageBytes, ReplayBytes: 512, RxBytes: 2048}
+	routes, carries := plain, plain
+	routes.Links, routes.Routes = 1, true
+	carries.Links, carries.Router, carries.Virtual = 1, 2, 3
+	w := check.Must(modelsim.New(modelsim.Config{NIs: interfaces, Cables: mixedCables, NI: plain,
+		Each: map[int]model.Config{first: carries, second: carries, uplink: routes}}))(t)
+	t.Cleanup(func() { w.Close() })
+	return func(i int) (hostdrv.Transport, error) { return w.Host(i) }
+}
+
+// TestUplink pages ports, and exchanges messages, between all nodes of a network some of whose network interfaces carry out virtual links while others carry no ROUTEs at all.
+func TestUplink(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) mixed{"model": mixedModels, "rtl": mixedRTL} {
+		t.Run(name, func(t *testing.T) {
+			nodes := mixedNodes(t, open(t))
+			testMixedPorts(t, nodes)
+			testMixedMessages(t, nodes)
+			if s := nodes[2].Stats(); s.Relayed == 0 || s.Malformed > 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+func testMixedPorts(t *testing.T, nodes []*hostdrv.Node) {
+	t.Helper()
+	for from := range nodes {
+		for to := range nodes {
+			if from == to {
+				continue
+			}
+			for k := range 2 { // more than there are frames
+				send, receive := drivertest.Channel(t, nodes[from], nodes[to], check.Must(nodes[from].LinkTo(uint16(to+1)))(t), fmt.Sprint(k))
+				want := bytes.Repeat([]byte{byte(40*from + 8*to + k + 1)}, small.PageBytes)
+				check.Fatal(t, errors.Join(send.WritePage(t.Context(), want, 0), send.Sync(t.Context())))
+				shows(t, fmt.Sprintf("a page from node %d to %d", from+1, to+1), nodes[to], 20*time.Millisecond, receive, want)
+			}
+		}
+	}
+}
+
+func testMixedMessages(t *testing.T, nodes []*hostdrv.Node) {
+	t.Helper()
+	const size = 1000
+	var contexts []*message.Context
+	for i, n := range nodes {
+		c := check.Must(message.Open(t.Context(), n, 7, message.Options{Seed: uint64(i + 1)}))(t)
+		contexts = append(contexts, c)
+		for range len(nodes) - 1 {
+			check.Fatal(t, c.PostReceive(message.Receive{Data: make([]byte, size)}))
+		}
+	}
+	for from, c := range contexts {
+		for to := range nodes {
+			if to != from {
+				check.Fatal(t, c.PostSend(message.Send{Node: uint16(to + 1), Tag: uint32(from), Data: bytes.Repeat([]byte{byte(from), byte(to)}, size/2)}))
+			}
+		}
+	}
+	for at, c := range contexts {
+		for range 2 * (len(nodes) - 1) {
+			done := check.Must(c.Wait(t.Context()))(t)
+			check.Fatal(t, done.Err)
+			if done.Received {
+				check.Equal(t, "message", bytes.Equal(done.Data, bytes.Repeat([]byte{byte(done.Node - 1), byte(at)}, size/2)), true)
+			}
+		}
+	}
+}

@@ -48,6 +48,7 @@ type messageRings struct {
 	burst    uint64    // so many messages at most come before who waits is told, while more are coming
 	failed   error     // why it was closed
 	asked    [2]uint64 // of what was taken, under NI.looking
+	answers  bool      // the program was told of a completion, and has posted nothing since
 }
 
 // ErrRings is wrapped by the errors of a context whose program has broken the rules of its rings.
@@ -166,6 +167,7 @@ func (r *messageRings) pull() error {
 	}
 	r.ni.release()
 	if _, waits := r.rings.Wanted(); waits || r.sends+r.receives != before {
+		r.answers = false
 		r.ni.wakeOwner()
 	}
 	return nil
@@ -233,7 +235,14 @@ func (r *messageRings) wanted() bool {
 	if seen > r.told {
 		r.told, r.since = seen, r.ni.core.Now()
 	}
-	return r.due(seen) && r.rings.Tell(seen)
+	tell := r.due(seen) && r.rings.Tell(seen)
+	r.answers = r.answers || tell
+	return tell
+}
+
+// answers reports whether a program may answer what it was told of. It is for the lock held.
+func (n *NI) answers() bool {
+	return slices.ContainsFunc(n.shared, func(r *messageRings) bool { return r.answers })
 }
 
 func (r *messageRings) Wait(ctx context.Context) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 	"time"
 
@@ -239,7 +238,7 @@ func (n *NI) own() {
 		x.Wait, x.Idle = n.core.IdleFor(len(x.Out) > 0), n.mapped == 0 && n.waiters.Idle()
 		x.Patient, x.Owed = n.timed+n.mapped == 0 && n.waiters.Patient(), !n.core.Settled()
 		x.Look = nil
-		if len(n.shared) > 0 && n.timing.VirtualTime {
+		if n.timing.VirtualTime && n.answers() {
 			x.Look = n.look
 		}
 		if n.held {
@@ -248,9 +247,6 @@ func (n *NI) own() {
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.unlock()
-		if n.timing.VirtualTime {
-			runtime.Gosched() // goroutines that are ready run before time goes on
-		}
 
 		err = n.transport.Exchange(&x)
 

@@ -16,7 +16,7 @@ import (
 type sharedDatagrams struct {
 	node sharedNode
 	most int // bytes of a frame's data
-	conn net.Conn
+	conn *sharing.Conn
 
 	sending, receiving sync.Mutex
 	out, in            []byte
@@ -27,8 +27,8 @@ func (n sharedNode) datagrams(ctx context.Context, link int) (datagramBackend, e
 	if err != nil {
 		return nil, err
 	}
-	conn, err := net.FileConn(a.File)
-	if err = errors.Join(err, a.File.Close()); err != nil {
+	conn, err := sharing.FileConn(a.File)
+	if err != nil {
 		return nil, err
 	}
 	most := maxDatagram(n.Identity())
@@ -42,17 +42,14 @@ func (d *sharedDatagrams) send(ctx context.Context, frame Datagram) error {
 	d.sending.Lock()
 	defer d.sending.Unlock()
 	d.out = sharing.Datagram(frame).Append(d.out[:0])
-	return d.while(ctx, "room for a datagram", d.conn.SetWriteDeadline, func() error {
-		_, err := d.conn.Write(d.out)
-		return err
-	})
+	return d.while(ctx, "room for a datagram", d.conn.LimitSends, func() error { return d.conn.Send(d.out, nil) })
 }
 
 func (d *sharedDatagrams) next(ctx context.Context) (frame Datagram, err error) {
 	d.receiving.Lock()
 	defer d.receiving.Unlock()
-	err = d.while(ctx, "a datagram", d.conn.SetReadDeadline, func() error {
-		size, err := d.conn.Read(d.in)
+	err = d.while(ctx, "a datagram", d.conn.LimitReceives, func() error {
+		size, _, err := d.conn.Receive(d.in, nil)
 		if err == nil {
 			frame, err = decodeDatagram(d.in[:size])
 		}

@@ -40,8 +40,8 @@ type Exchange struct {
 	// Patient says that who waits does so for what others do, for however long, and Owed that something is to be answered or acknowledged: where programs go by real time
 	// a simulation may take it slowly.
 	Patient, Owed bool
-	// Look, unless nil, reports whether a program has asked for something in memory that it shares with the driver: it is for a simulation that rests, before it sleeps. The last
-	// time that is said, and from then on the driver is told, and calls Wake.
+	// Look, unless nil, reports whether a program has asked for something in memory that it shares with the driver, and may soon, as it was told of something: it is for a
+	// simulation that rests, before it sleeps. The last time that is said, and from then on the driver is told, and calls Wake.
 	Look func(last bool) bool
 
 	Taken bool               // set: Out is on its way, as a whole, and its memory is free again; otherwise none of it was sent

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"time"
@@ -17,7 +16,7 @@ import (
 // client is a program that uses the NI.
 type client struct {
 	server *server
-	conn   *net.UnixConn
+	conn   *sharing.Conn
 	own    bool           // of the server's user
 	gone   chan struct{}  // closed when the connection has ended
 	work   sync.WaitGroup // calls and lanes underway, and what they have left
@@ -78,7 +77,7 @@ func (c *client) run(ctx context.Context) error {
 func (c *client) read(ctx context.Context) error {
 	bytes := make([]byte, sharing.MaxMessage+1) // one too long is seen
 	for greeted := false; ; greeted = true {
-		n, err := c.conn.Read(bytes)
+		n, _, err := c.conn.Receive(bytes, nil)
 		if err != nil {
 			return nil // gone, however
 		}
@@ -171,13 +170,13 @@ func (c *client) send(m sharing.Message, file *os.File) {
 		defer file.Close()
 		rights = rightsOf(file)
 	}
-	c.conn.WriteMsgUnix(m.Append(nil), rights, nil)
+	c.conn.Send(m.Append(nil), rights)
 }
 
 // dismiss ends the connection and says why, if the client reads that.
 func (c *client) dismiss(why error) {
 	const limit = 100 * time.Millisecond
-	c.conn.SetWriteDeadline(time.Now().Add(limit))
+	_ = c.conn.LimitSends(time.Now().Add(limit))
 	c.fail(sharing.Message{Op: sharing.OpRefused}, why)
 	c.conn.Close()
 }

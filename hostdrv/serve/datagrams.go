@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"net"
 	"os"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -43,12 +42,12 @@ func datagrams(c *client, ctx context.Context, m sharing.Message) (a sharing.Mes
 }
 
 // takeDatagrams gives the program what comes, until one of both ends.
-func takeDatagrams(ctx context.Context, frames *hostdrv.Datagrams, conn net.Conn) {
+func takeDatagrams(ctx context.Context, frames *hostdrv.Datagrams, conn *sharing.Conn) {
 	for message := []byte(nil); ; {
 		frame, err := frames.Next(ctx)
 		if err == nil {
 			message = sharing.Datagram(frame).Append(message[:0])
-			_, err = conn.Write(message)
+			err = conn.Send(message, nil)
 		}
 		if err != nil {
 			return
@@ -57,9 +56,9 @@ func takeDatagrams(ctx context.Context, frames *hostdrv.Datagrams, conn net.Conn
 }
 
 // sendDatagrams sends what the program gives, until one of both ends, or the program sends what it must not.
-func sendDatagrams(ctx context.Context, frames *hostdrv.Datagrams, conn net.Conn, most int) {
+func sendDatagrams(ctx context.Context, frames *hostdrv.Datagrams, conn *sharing.Conn, most int) {
 	for message := make([]byte, sharing.DatagramHeader+most+1); ; { // one too long is seen
-		n, err := conn.Read(message)
+		n, _, err := conn.Receive(message, nil)
 		var frame sharing.Datagram
 		if err == nil {
 			frame, err = sharing.DecodeDatagram(message[:n])

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
 // Listen makes the socket at path. Programs of the same user may use it, and with a group, by name or number, those of its members too. A
@@ -214,16 +216,15 @@ func fileOf(text []byte) (*os.File, error) {
 }
 
 // socketPair makes a socket for messages, and the other end of it.
-func socketPair() (net.Conn, *os.File, error) {
+func socketPair() (*sharing.Conn, *os.File, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	ours, theirs := os.NewFile(uintptr(ends[0]), "lmmc-datagrams"), os.NewFile(uintptr(ends[1]), "lmmc-datagrams")
-	conn, err := net.FileConn(ours)
-	if err = errors.Join(err, ours.Close()); err != nil {
+	conn, err := sharing.FileConn(ours)
+	if err != nil {
 		theirs.Close()
-		return nil, nil, err
 	}
-	return conn, theirs, nil
+	return conn, theirs, err
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net"
 	"os"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
 var errSystem = errors.New("serve: sharing a network interface needs Linux")
@@ -21,7 +23,7 @@ func (l *Listener) Path() string { return l.path }
 
 func (*Listener) peer(*net.UnixConn) (int, bool, error) { return 0, false, errSystem }
 
-func socketPair() (net.Conn, *os.File, error) { return nil, nil, errSystem }
+func socketPair() (*sharing.Conn, *os.File, error) { return nil, nil, errSystem }
 
 func rightsOf(*os.File) []byte { return nil }
 

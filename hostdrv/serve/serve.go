@@ -112,9 +112,14 @@ type server struct {
 
 // serve admits a program that has connected, if it may, and serves it until one of both ends.
 func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
-	defer conn.Close()
 	pid, own, err := s.listener.peer(conn)
-	c := &client{server: s, conn: conn, own: own, gone: make(chan struct{}), ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, contexts: map[uint32]*messages{}, barriers: map[uint32]*hostdrv.Barrier{}, calls: map[uint32]context.CancelFunc{}}
+	doorbell, failed := sharing.NewConn(conn)
+	if failed != nil {
+		s.options.Log.Warn("cannot let anybody in", "why", failed)
+		return
+	}
+	defer doorbell.Close()
+	c := &client{server: s, conn: doorbell, own: own, gone: make(chan struct{}), ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, contexts: map[uint32]*messages{}, barriers: map[uint32]*hostdrv.Barrier{}, calls: map[uint32]context.CancelFunc{}}
 	log := s.options.Log.With("pid", pid)
 	if err == nil {
 		err = s.enter(c)

@@ -32,7 +32,7 @@ type Client struct {
 	Links []sharing.Link // of the server's node
 
 	config      Config
-	conn        *net.UnixConn
+	conn        *sharing.Conn
 	identity    engine.Identity
 	virtualTime bool
 	slots       chan struct{} // one for each call underway
@@ -81,7 +81,11 @@ func Dial(ctx context.Context, config Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no network interface is served there (lmmc serve does that): %w", err)
 	}
-	c := &Client{config: config, conn: conn.(*net.UnixConn), slots: make(chan struct{}, 1), stopped: make(chan struct{}), unsent: make(chan struct{}, 1),
+	messages, err := sharing.NewConn(conn.(*net.UnixConn))
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{config: config, conn: messages, slots: make(chan struct{}, 1), stopped: make(chan struct{}), unsent: make(chan struct{}, 1),
 		calls: map[uint32]*call{}, ports: map[uint32]*Port{}, talks: map[uint32]*Messages{}}
 	c.work.Go(c.read)
 	a, err := c.Call(ctx, "the server", sharing.Message{Op: sharing.OpHello, Value: sharing.Version})
@@ -289,7 +293,7 @@ func (c *Client) do(ctx context.Context, what string, m sharing.Message, with ca
 	}
 	call.gone = true
 	c.Mu.Unlock()
-	c.conn.Write(sharing.Message{Op: sharing.OpCancel, Call: m.Call}.Append(nil))
+	c.conn.Send(sharing.Message{Op: sharing.OpCancel, Call: m.Call}.Append(nil), nil)
 	return Answer{}, wait.Error(ctx, what)
 }
 

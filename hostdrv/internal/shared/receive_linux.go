@@ -1,15 +1,16 @@
 package shared
 
 import (
-	"net"
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
 // receive reads a message, and the file that came with it or nil.
-func receive(conn *net.UnixConn, message, control []byte) (int, *os.File, error) {
-	n, c, _, _, err := conn.ReadMsgUnix(message, control)
+func receive(conn *sharing.Conn, message, control []byte) (int, *os.File, error) {
+	n, c, err := conn.Receive(message, control)
 	if err != nil || c == 0 {
 		return n, nil, err
 	}

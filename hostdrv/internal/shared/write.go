@@ -59,7 +59,7 @@ func (c *Client) send(message []byte) {
 
 // put writes a message to the socket.
 func (c *Client) put(message []byte) {
-	if _, err := c.conn.Write(message); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+	if err := c.conn.Send(message, nil); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 		c.conn.Close()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -165,6 +166,9 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	if w == nil {
 		return net.ErrClosed
 	}
+	if w.rest.most == 0 {
+		runtime.Gosched() // goroutines that are ready run before time goes on
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(x.Out) > w.most {
@@ -234,10 +238,13 @@ func (w *World) turn() {
 			if len(h.x.Out) > 0 || h.woken {
 				most = 0
 			}
-			h.in, h.taking, h.leaves, h.woken = h.in[:0], true, h.woken || !h.patient, false
+			h.in, h.taking, h.leaves, h.woken = h.in[:0], true, h.woken || len(h.x.Out) > 0, false
 		}
 	}
-	passed, still := 0, true
+	passed, still, lag := 0, true, 0
+	if w.rest.most > 0 { // waking a driver costs more than a turn does
+		lag = slice
+	}
 	for more := true; more; {
 		if passed+w.gather < most && w.pause() {
 			break
@@ -269,7 +276,7 @@ func (w *World) turn() {
 			continue
 		}
 		h.taking, h.waited = false, h.waited+passed
-		if h.leaves || h.woken || len(h.in) > 0 || h.waited >= h.x.Wait {
+		if h.leaves || h.woken || len(h.in) > 0 || h.waited >= h.x.Wait || !h.patient && h.waited >= lag {
 			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, h.in, h.waited, true
 			h.change.Signal()
 		}

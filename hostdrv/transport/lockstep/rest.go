@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"runtime"
 	"sync"
 	"time"
 )
@@ -82,7 +81,7 @@ func (w *World) pause() bool {
 	return r.timer.Stop()
 }
 
-// spin is for how long a world that rests looks for what programs ask for: an answer to what has just come takes about as long.
+// spin is for how long a world that rests looks for what programs ask for (Exchange.Look): one that answers what has just come does so within about as long.
 const spin = 50 * time.Microsecond
 
 // look looks for a time for what programs ask for, and reports whether somebody wants something. The lock is released meanwhile.
@@ -107,7 +106,9 @@ func (w *World) look() bool {
 				h.woken, w.rest.rested, w.rest.over = true, false, true
 			}
 		}
-		runtime.Gosched()
+		w.mu.Unlock()
+		yield() // a program that is to answer may wait for this processor
+		w.mu.Lock()
 	}
 	return w.rest.over
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // TestRest counts the ticks that pass in a second of real time while two drivers wait, by how they do. The bubble's clock goes on only while the simulation rests: where it does
@@ -100,4 +101,31 @@ func TestRestEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAskedWhenConcerned holds that in a world that rests a driver to which nothing comes takes no part in each turn of another one, and hears of all ticks.
+func TestAskedWhenConcerned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := lockstep.New(&echo{}, 2, 64, 128, 1e6)
+		w.Rest(time.Hour, 0, func() bool { return true })
+		sends, waits := check.Must(w.Host(0))(t), check.Must(w.Host(1))(t)
+		asked, heard := 0, uint64(0)
+		go func() {
+			for x := (hostdrv.Exchange{Wait: 1 << 20}); waits.Exchange(&x) == nil; asked++ {
+				heard += uint64(x.Ticks)
+			}
+		}()
+		synctest.Wait()
+		for range 100 {
+			exchange(t, sends, hostdrv.Exchange{Out: make([]linkproto.Symbol, 1), Wait: 1})
+			synctest.Wait()
+		}
+		ticks := w.Ticks()
+		waits.Wake()
+		exchange(t, sends, hostdrv.Exchange{Wait: 1})
+		synctest.Wait()
+		check.Equal(t, "ticks", heard, w.Ticks())
+		check.Equal(t, "times it was asked", asked, int(ticks/512)+1)
+		check.Error(t, w.Close())
+	})
 }

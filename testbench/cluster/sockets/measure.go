@@ -153,8 +153,11 @@ func (b *bench) size(size int) []Point {
 			near.Do, far.Do = "ping", "echo"
 			ping := b.both(near, far)
 			near, far = order{"send", way, size, writes}, order{"receive", way, size, writes}
+			b.meter.on.Store(true) // round trips are not to wait for it
 			before := b.driver()
 			send := b.both(near, far)
+			driven := b.driver() - before
+			b.meter.on.Store(false)
 			if round == 0 { // for caches, and windows that grow
 				continue
 			}
@@ -163,7 +166,7 @@ func (b *bench) size(size int) []Point {
 			bytes := float64(size * writes)
 			rates[way] = append(rates[way], bytes/send[0].Times[0].Seconds())
 			host[way] = append(host[way], float64(send[0].CPU+send[1].CPU)/bytes)
-			driver[way] = append(driver[way], float64(b.driver()-before)/bytes)
+			driver[way] = append(driver[way], float64(driven)/bytes)
 		}
 	}
 	var points []Point

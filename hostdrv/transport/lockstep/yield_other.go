@@ -1,0 +1,7 @@
+//go:build !linux
+
+package lockstep
+
+import "runtime"
+
+func yield() { runtime.Gosched() }

@@ -95,6 +95,7 @@ end
 reg [7:0] f_taken, f_acked;         // f_acked: since sequence numbers began
 reg       f_loss, f_refused, f_restarted, f_empty;
 wire      f_held = f_packets != 0 || loading;
+wire [7:0] f_accounted = freed_packets + f_packets;
 always @(posedge clk) begin
     f_taken     <= rst ? 8'd0 : f_taken + {7'd0, loaded};
     f_acked     <= rst || begins ? 8'd0 : f_acked + {7'd0, ev_acked};
@@ -104,7 +105,7 @@ always @(posedge clk) begin
     f_empty     <= !f_held && !rst;
 end
 always @* if (f_run) begin
-    assert (f_taken == (freed_packets + f_packets) % 256);
+    assert (f_taken == f_accounted);
     assert (f_acked == (losing ? goal : base_seq));
     if (begins) assert (!f_held);
     assert (gap == f_loss);

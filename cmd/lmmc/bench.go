@@ -60,9 +60,15 @@ func listFigures(ctx *cli.Context, all []figures.Figure) error {
 
 func bench(ctx *cli.Context, all []figures.Figure) error {
 	measuring := ctx.Context
+	var left []string // out of a quick run
 	if ctx.Bool("quick") {
 		if !ctx.Args().Present() {
-			all = slices.DeleteFunc(slices.Clone(all), func(f figures.Figure) bool { return f.Long })
+			all = slices.DeleteFunc(slices.Clone(all), func(f figures.Figure) bool {
+				if f.Long {
+					left = append(left, f.Name)
+				}
+				return f.Long
+			})
 		}
 		measuring = figures.WithQuick(measuring)
 	}
@@ -86,7 +92,13 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 		}
 	}
 	document := figures.NewBenchDocument(try.Get(newStamp(ctx, "", "verilator")), quick, measured)
-	write := func(b *strings.Builder, _ figures.BenchDocument) { writeBench(b, measured) }
+	document.Left = left
+	write := func(b *strings.Builder, _ figures.BenchDocument) {
+		writeBench(b, measured)
+		if len(left) > 0 {
+			fmt.Fprintf(b, "\nslow figures, not measured with --quick: %s\n", strings.Join(left, ", "))
+		}
+	}
 	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "bench", document, write))
 	if err == nil && missed > 0 {
 		return fmt.Errorf("%d of %d figures miss their limit", missed, len(measured))

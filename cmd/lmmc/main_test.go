@@ -225,6 +225,7 @@ func fakes() contents {
 			{Name: "broken", Doc: "fails", Measure: func(context.Context) (figures.Measurement, error) {
 				return figures.Measurement{}, errors.New("link is down")
 			}},
+			{Name: "slow", Doc: "takes minutes", Long: true, Measure: value(7)},
 		},
 	}
 }

@@ -9,7 +9,8 @@ import (
 // BenchDocument is what lmmc bench found: what it prints with --json, and keeps as results "bench".
 type BenchDocument struct {
 	Stamp   results.Stamp    `json:"stamp"`
-	Quick   bool             `json:"quick"` // rates were taken with fewer repetitions
+	Quick   bool             `json:"quick"`          // rates were taken with fewer repetitions
+	Left    []string         `json:"left,omitempty"` // figures that a quick run leaves out
 	Figures []FigureDocument `json:"figures"`
 }
 

@@ -19,13 +19,13 @@ import (
 
 var speedFigures = []Figure{
 	{Name: "sim_vs_cpp", Doc: "speed of two saturated NIs driven from Go, as a share of that with a hand-written C++ harness",
-		Must: new(0.9), Aim: new(1.0), Timed: true, Measure: steps(simVsCpp)},
+		Must: new(0.9), Aim: new(1.0), Timed: true, Long: true, Measure: steps(simVsCpp)},
 	{Name: "coroutine_rate", Doc: "a Go coroutine at every clock, one read and two writes a cycle, trivial 32-bit design",
 		Unit: "cycles/s", Must: new(2e6), Aim: new(4e6), Timed: true, Measure: steps(coroutineRate)},
 	{Name: "kit_public_cost", Doc: "speed of a network interface whose state machines are public and that nobody looks into, as a share of that without",
 		Must: new(0.98), Aim: new(1.0), Timed: true, Long: true, Measure: steps(publicCost)},
 	{Name: "thread_scaling", Doc: "64 NIs in a ring: speed-up from one thread to two, as a share of that of two independent runs side by side",
-		Must: new(0.8), Aim: new(0.95), Timed: true, Measure: steps(threadScaling)},
+		Must: new(0.8), Aim: new(0.95), Timed: true, Long: true, Measure: steps(threadScaling)},
 }
 
 // rounds is how often speeds that are compared are taken in turn; medians count.

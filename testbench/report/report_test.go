@@ -210,6 +210,7 @@ func TestVerdict(t *testing.T) {
 		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = figures.Miss }, near,
 			[]string{"Passed, 1 rate missed: scenarios, figures, cases", "Figures passed, 1 rate missed 2 of 3 figures within limits", "; 1 rate missed in a short run"}},
 		{"a long rate misses", func(in *Input) { in.Bench.Quick, in.Bench.Figures[2].Verdict = false, figures.Miss }, failed, []string{"Failed: figures"}},
+		{"slow figures are left out", func(in *Input) { in.Bench.Left = []string{"a", "b"} }, passed, []string{"within limits", "; 2 slow ones not measured"}},
 		{"a figure has no value", func(in *Input) {
 			f := &in.Bench.Figures[2]
 			f.Verdict, f.Value, f.Error = figures.NoValue, nil, "link is down"

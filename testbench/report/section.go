@@ -197,6 +197,9 @@ func judgeBench(d *figures.BenchDocument) finding {
 	if missed > 0 {
 		headline += "; " + ratesMissed(missed) + " in a short run"
 	}
+	if len(d.Left) > 0 {
+		headline += fmt.Sprintf("; %d slow ones not measured", len(d.Left))
+	}
 	return finding{stamp: &d.Stamp, good: must+missed == len(d.Figures), headline: headline, missed: missed}
 }
 

@@ -44,9 +44,11 @@ func (n *Cluster) busy() bool {
 		return true
 	}
 	for i := range n.cables {
-		for _, w := range n.cables[i].all() {
-			if w.line != nil && w.line.busy > 0 {
-				return true
+		for _, ways := range n.cables[i].ways {
+			for _, w := range ways {
+				if w.line != nil && w.line.busy > 0 {
+					return true
+				}
 			}
 		}
 	}

@@ -201,11 +201,11 @@ func (p *port) send(packet []byte) bool {
 }
 
 func (n *NI) feed(p, lane int, in []linkproto.Symbol) {
-	n.happens(p, func(line ported) { line.feed(p, lane, in) }, func(line flowctl.End) { line.Feed(lane, in) })
+	n.happens(p, len(in) > 0, func(line ported) { line.feed(p, lane, in) }, func(line flowctl.End) { line.Feed(lane, in) })
 }
 
 func (n *NI) tick(p, ticks int) {
-	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line flowctl.End) {
+	n.happens(p, false, func(line ported) { line.tick(p, ticks) }, func(line flowctl.End) {
 		line.Tick(ticks)
 		n.wait(p, ticks)
 	})
@@ -218,8 +218,8 @@ func (n *NI) emit(p, lane int, dst []linkproto.Symbol) int {
 	return n.network.emit(p, lane, dst)
 }
 
-// happens lets something happen at a port, be it one of the router or an own one.
-func (n *NI) happens(p int, routed func(ported), own func(flowctl.End)) {
+// happens lets something happen at a port, be it one of the router or an own one, which may have heard something.
+func (n *NI) happens(p int, heard bool, routed func(ported), own func(flowctl.End)) {
 	if p >= len(n.lines) {
 		routed(n.network)
 		n.work(1, n.ports[1].damage())
@@ -227,7 +227,9 @@ func (n *NI) happens(p int, routed func(ported), own func(flowctl.End)) {
 	}
 	before := n.ports[p].damage()
 	own(n.lines[p])
-	n.work(p, before)
+	if heard || n.virtuals != nil || n.ports[p].overdue || n.ports[p].damage() != before { // else there is nothing to carry out, and no more room than before
+		n.work(p, before)
+	}
 }
 
 // Busy reports whether a packet from or to a link waits in the network interface, or has not been acknowledged by the peer that it has been sent to.

@@ -36,12 +36,7 @@ func keeperOf(ctx *cli.Context) *keeper {
 	case timed != (k.file != ""):
 		try.OK(usagef("--save takes --at or --every, which say when, and they take it"))
 	case k.file == "":
-		if ctx.IsSet("parts") && ctx.IsSet("restore") {
-			try.OK(usagef("--restore is for a network in one process: leave out --parts"))
-		}
 		return nil
-	case ctx.IsSet("parts"):
-		try.OK(usagef("--save is for a network in one process: leave out --parts, which changes no result"))
 	}
 	if k.next == 0 {
 		k.next = k.every

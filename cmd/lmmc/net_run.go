@@ -139,7 +139,7 @@ func waveFlags() []cli.Flag {
 func wavesOf(ctx *cli.Context, c *cluster.Cluster, keep *keeper) string {
 	if !ctx.IsSet("wave") {
 		again, without := []string{"run", "--wave=waves"}, []string{"json", "parts", "launcher", "save", "at", "every"}
-		if keep != nil && keep.saved > 0 { // only what has passed since
+		if keep != nil && keep.saved > 0 && !ctx.IsSet("parts") { // only what has passed since; waves are of one process
 			again, without = append(again, "--restore="+keep.last()), append(without, "restore")
 		}
 		return "\nwaves of the nodes concerned: go run ./cmd/lmmc net " + quoteAll(append(again, arguments(ctx, without...)[1:]...))

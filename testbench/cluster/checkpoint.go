@@ -26,6 +26,12 @@ type Checkpoint struct {
 	Traffic  Traffic
 	Cycles   uint64
 
+	Saved         // of this process
+	Parts []Saved // of a network that is split
+}
+
+// Saved is what one process has of a network.
+type Saved struct {
 	State  []byte   // of all that is in Go, and of cables between RTL
 	Models [][]byte // in RTL
 }
@@ -54,17 +60,27 @@ func (c *Checkpoint) Write(w io.Writer) error {
 
 // Checkpoint is the network now. It needs Config.Checkpoints, and is for Between of a Carry.
 func (n *Cluster) Checkpoint() (c *Checkpoint, err error) {
-	if !n.config.Checkpoints || n.haul == nil || n.group != nil || len(n.outsiders) > 0 {
-		return nil, errors.New("cluster: there are checkpoints with Config.Checkpoints, while Carry sends, of networks that are in one process")
+	if !n.config.Checkpoints || n.haul == nil || len(n.outsiders) > 0 {
+		return nil, errors.New("cluster: there are checkpoints with Config.Checkpoints, while Carry sends, of networks without nodes outside")
 	}
 	return c, try.Run(func() {
 		c = n.identity(n.haul.Traffic)
-		c.Cycles = n.Cycles
-		c.State = try.Get(snapshot.Save(unsaved, n.roots()...))
-		for _, m := range n.models() {
-			c.Models = append(c.Models, try.Get(m.Save()))
+		c.Cycles, c.Saved = n.Cycles, n.save()
+		if n.group != nil {
+			for i, a := range try.Get(n.group.tell(partOrder{Do: orderSave})) {
+				c.Parts[i] = a.Saved
+			}
 		}
 	})
+}
+
+// save is the state of what is in this process.
+func (n *Cluster) save() (s Saved) {
+	s.State = try.Get(snapshot.Save(unsaved, n.roots()...))
+	for _, m := range n.models() {
+		s.Models = append(s.Models, try.Get(m.Save()))
+	}
+	return s
 }
 
 // identity is what a checkpoint must have in common with the network that it is to be loaded into.
@@ -72,8 +88,13 @@ func (n *Cluster) identity(t Traffic) *Checkpoint {
 	var file bytes.Buffer
 	try.OK(n.Topology.Write(&file))
 	c := n.config
+	own := &Checkpoint{Version: c.Version, Topology: file.Bytes(), Traffic: t}
+	if c.Parts != nil {
+		own.Parts = make([]Saved, c.Parts.Count)
+	}
 	c.Topology, c.Parts, c.From, c.Threads, c.Waves = nil, nil, nil, 0, 0
-	return &Checkpoint{Version: c.Version, Topology: file.Bytes(), Config: c, Traffic: t}
+	own.Config = c
+	return own
 }
 
 // fits says why a checkpoint is not of this network and program.
@@ -86,7 +107,7 @@ func (c *Checkpoint) fits(own *Checkpoint) error {
 	for _, p := range []part{
 		{"routing", a.Routing, b.Routing}, {"manager", a.Manager, b.Manager}, {"rung", a.Rung, b.Rung}, {"seed", a.Seed, b.Seed}, {"slots", a.Slots, b.Slots}, {"virtual links", a.Virtual, b.Virtual},
 		{"virtual links in software at", fmt.Sprint(a.InSoftware), fmt.Sprint(b.InSoftware)},
-		{"parameters of the nodes", a.Params, b.Params},
+		{"parameters of the nodes", a.Params, b.Params}, {"processes, by --parts,", len(c.Parts), len(own.Parts)},
 	} {
 		if p.have != p.want {
 			return fmt.Errorf("%w: it was made with %s %v, and this is with %v", ErrCheckpoint, p.what, p.have, p.want)
@@ -105,15 +126,28 @@ func (c *Checkpoint) fits(own *Checkpoint) error {
 func (n *Cluster) load(c *Checkpoint) error {
 	n.haul = &haul{}
 	n.receive(n.haul)
-	if err := snapshot.Load(c.State, unsaved, n.roots()...); err != nil {
+	if err := n.restore(c.Saved); err != nil || n.group == nil {
+		return err
+	}
+	var orders [][]byte
+	for _, s := range c.Parts {
+		orders = append(orders, encode(partOrder{Do: orderRestore, Saved: s}))
+	}
+	_, err := n.group.Do(orders, 0)
+	return err
+}
+
+// restore brings what is in this process to a state.
+func (n *Cluster) restore(s Saved) error {
+	if err := snapshot.Load(s.State, unsaved, n.roots()...); err != nil {
 		return fmt.Errorf("%w: %w", ErrCheckpoint, err)
 	}
 	models := n.models()
-	if len(models) != len(c.Models) {
-		return fmt.Errorf("%w: it has %d nodes in RTL, and here are %d", ErrCheckpoint, len(c.Models), len(models))
+	if len(models) != len(s.Models) {
+		return fmt.Errorf("%w: it has %d nodes in RTL, and here are %d", ErrCheckpoint, len(s.Models), len(models))
 	}
 	for i, m := range models {
-		if err := m.Restore(c.Models[i]); err != nil {
+		if err := m.Restore(s.Models[i]); err != nil {
 			return fmt.Errorf("%w: %w", ErrCheckpoint, err)
 		}
 	}
@@ -151,7 +185,13 @@ func (n *Cluster) roots() []any {
 			}
 		}
 	}
-	return append(roots, n.haul)
+	for _, p := range n.hostPorts {
+		roots = append(roots, p)
+	}
+	if n.haul != nil {
+		roots = append(roots, n.haul)
+	}
+	return roots
 }
 
 // unsaved are types whose state Model.Save has.

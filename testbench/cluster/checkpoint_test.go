@@ -19,10 +19,12 @@ func TestCheckpoint(t *testing.T) {
 		size    []int
 		rungs   func(*topology.Topology)
 		packets int
+		parts   int // processes; 0: it is not split
 	}{
-		{"RTL", "star", []int{2}, rungs(cluster.RTL, 0, 1), 60},
-		{"models", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 1), 60},
-		{"both", "ring", []int{3}, rungs(cluster.Model, 0, 2), 60},
+		{"RTL", "star", []int{2}, rungs(cluster.RTL, 0, 1), 60, 0},
+		{"models", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 1), 60, 0},
+		{"both", "ring", []int{3}, rungs(cluster.Model, 0, 2), 60, 0},
+		{"split", "ring", []int{3}, rungs(cluster.Model, 0, 2), 60, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
@@ -31,6 +33,13 @@ func TestCheckpoint(t *testing.T) {
 				top.Cables[i].Latency, top.Cables[i].BitErrorRate = 1+20*i, 1e-5
 			}
 			config := cluster.Config{Topology: top, Seed: testbench.TestSeed(t), Checkpoints: true, Version: "1"}
+			var workers [3]inProcess
+			if test.parts > 0 {
+				for i := range top.Cables {
+					top.Cables[i].Latency += 40
+				}
+				config.Parts = workers[0].parts(test.parts)
+			}
 			traffic := cluster.Traffic{Packets: test.packets, Bytes: 200, Pages: 20}
 
 			// look has a checkpoint every so many quanta.
@@ -59,6 +68,9 @@ func TestCheckpoint(t *testing.T) {
 			check.Fatal(t, saved[at].Write(&file))
 			config.From = check.Must(cluster.ReadCheckpoint(&file))(t)
 			config.Threads = 2
+			if test.parts > 0 {
+				config.Parts = workers[1].parts(test.parts)
+			}
 			b := check.Must(cluster.Open(t.Context(), config))(t)
 			defer b.Close()
 			check.Equal(t, "clocks", b.Cycles, saved[at].Cycles)
@@ -72,12 +84,14 @@ func TestCheckpoint(t *testing.T) {
 					t.Fatalf("state at clock %d is another one", c.Cycles)
 				}
 				check.Equal(t, "nodes in RTL", c.Models, old.Models)
+				check.Equal(t, "parts", c.Parts, old.Parts)
 			}
 			check.Equal(t, "result", have, want)
 			check.Equal(t, "clocks in the end", b.Cycles, a.Cycles)
 			t.Logf("%d checkpoints, the last of %d bytes", len(saved), len(saved[len(saved)-1].State))
 
 			for what, change := range map[string]func(*cluster.Config){
+				"parts":            func(c *cluster.Config) { c.Parts = workers[2].parts(test.parts + 1) },
 				"another topology": func(c *cluster.Config) { c.Topology = check.Must(topology.Generate("star", []int{3}, 1))(t) },
 				"another version":  func(c *cluster.Config) { c.Version = "2" },
 				"with seed":        func(c *cluster.Config) { c.Seed++ },

@@ -29,7 +29,7 @@ func (n *Cluster) split(c Config) {
 	try.OK(n.splittable(p.Count))
 	var file bytes.Buffer
 	try.OK(n.Topology.Write(&file))
-	c.Topology, c.Parts = nil, nil
+	c.Topology, c.Parts, c.From = nil, nil, nil
 	ctx, cancel := context.WithCancelCause(n.ctx)
 	n.ctx = ctx
 	launch := func(address, token string) error {

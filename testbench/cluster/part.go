@@ -38,6 +38,7 @@ type partOrder struct {
 	Hosts [][]linkproto.Symbol // to run: what the hosts of the part's network interfaces send, in their order
 	Turn  bool                 // the hosts send and receive; else they let it wait
 	Cable int                  // to pull or to plug in
+	Saved Saved                // to go on from
 }
 
 type orderKind int
@@ -49,12 +50,15 @@ const (
 	orderPull
 	orderPlug
 	orderStatus
+	orderSave
+	orderRestore
 )
 
-// partAnswer is what has come for the hosts, or the status of all ports of the part's nodes, 0 and up.
+// partAnswer is what has come for the hosts, or the status of all ports of the part's nodes, 0 and up, or the part's state.
 type partAnswer struct {
 	Hosts  [][]linkproto.Symbol
 	Status [][]portStatus
+	Saved  Saved
 }
 
 type portStatus struct {
@@ -188,6 +192,10 @@ func (p *part) Do(data []byte, clocks int, run func() error) ([]byte, error) {
 		err = p.hold(o.Do == orderHold)
 	case orderPull, orderPlug:
 		err = p.plugCable(o.Cable, o.Do == orderPlug)
+	case orderSave:
+		err = try.Run(func() { a.Saved = p.save() })
+	case orderRestore:
+		err = p.restore(o.Saved)
 	case orderStatus:
 		for i, node := range p.nodes {
 			var all []portStatus

@@ -153,6 +153,9 @@ func likeRecorded(target string, s *record.Session, wave bool) string {
 				query.Set(name, from.Query().Get(name))
 			}
 		}
+		if linkproto.FeatureRoutes.Of(sizes[linkproto.RegFeatures]) != 0 {
+			query.Set("routes", "1")
+		}
 	}
 	if wave && u.Scheme == "rtl" {
 		query.Set("record", fmt.Sprint(waveClocks))

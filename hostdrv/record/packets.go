@@ -31,7 +31,7 @@ func (s *Session) Packets() (packets []Packet, restarts int) {
 	return packets, o.restarts
 }
 
-var longest = linkproto.MaxPacket(linkproto.MaxPageBytes)
+var longest = linkproto.MaxRoute(linkproto.MaxPageBytes)
 
 // observer follows the link layer of both ends by what the host sends and receives. It knows of the host what its words say.
 type observer struct {

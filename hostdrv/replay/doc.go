@@ -17,6 +17,9 @@
 //   - That all is told that was told: each NOTIFY must be covered by those of the target for that frame, and SPACE must come to as much for each
 //     link. How these are merged depends on time and is not compared.
 //
-// What a session's end cuts off is not missed. A recording knows nothing of what came into the recorded NI from other NIs: only one whose links
+// ROUTEs are sent, and those that come are not compared: of virtual links that the driver carries out all that they do is in what it asks the NI. So such a session
+// can be replayed, and one with VIRTUALs, of an NI that carries them out, cannot (ErrVirtual).
+//
+// What a session's end cuts off is not missed. A recording knows nothing of what came into the recorded NI from other NIs: but for ROUTEs, only one whose links
 // were cabled among themselves, as those of the targets model: and rtl: are, can be replayed.
 package replay

@@ -173,6 +173,7 @@ func (j *judge) hear(raw []byte, steps int, now uint64) {
 	case linkproto.TypeSpace:
 		j.done = now
 		j.space[p.Via].take(&p, uint64(len(j.links[p.Via].sizes)))
+	case linkproto.TypeRoute: // of another node, or of this one, as its links are cabled
 	case linkproto.TypeNotify:
 		if h := j.hulls[p.Frame]; h != nil {
 			h.first, h.last = min(h.first, p.First), max(h.last, p.Last)

@@ -16,6 +16,10 @@ import (
 // ErrRestarted says that the link to the target started again, so that the replay is worth nothing.
 var ErrRestarted = errors.New("replay: the link to the target started again, its cable fails: try once more")
 
+// ErrVirtual says that a session cannot be replayed.
+var ErrVirtual = errors.New("replay: the recorded network interface carries out virtual links, and what came by them from other nodes is not in the recording: " +
+	"look at it with lmmc trace; a session can be replayed in which the driver carried them out")
+
 // Result is what a replay has found.
 type Result struct {
 	Packets  int    `json:"packets"`  // that the host sent in the recording
@@ -45,6 +49,9 @@ func (b Bytes) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(
 // Run replays a session on a target, whose transport it does not close, and compares. Its error is about the replay itself.
 func Run(ctx context.Context, s *record.Session, t hostdrv.Transport) (Result, error) {
 	c := newScript(s)
+	if c.virtual {
+		return Result{}, ErrVirtual
+	}
 	p, err := newPlayer(ctx, t)
 	if err != nil {
 		return Result{}, err
@@ -74,7 +81,7 @@ type player struct {
 
 func newPlayer(ctx context.Context, t hostdrv.Transport) (*player, error) {
 	link, err := flowctl.New(flowctl.Config{
-		MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), PeerPacket: linkproto.MaxPacket(linkproto.MinPageBytes), Silence: -1,
+		MaxPacket: linkproto.MaxRoute(linkproto.MaxPageBytes), Routes: true, PeerPacket: linkproto.MaxPacket(linkproto.MinPageBytes), Silence: -1,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ type script struct {
 	traps    [linkproto.MaxLinks][]told
 	notes    []told
 	end      uint64 // ticks
+	virtual  bool   // there are VIRTUALs in it
 	restarts int    // of the recorded link: what the NI said at these may be missing
 
 	page, queue, window int // bytes of a page and of a link's queue, packets of it; 0: the recording does not say
@@ -61,6 +62,7 @@ func newScript(s *record.Session) *script {
 	c := &script{restarts: restarts}
 	r := scriptReader{script: c}
 	for _, p := range packets {
+		c.virtual = c.virtual || linkproto.Type(p.Raw[0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeVirtual
 		if p.ToNI {
 			r.sent(p)
 		} else {

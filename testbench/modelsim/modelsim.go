@@ -1,7 +1,8 @@
 // Package modelsim is the transport to network interfaces (NIs) that are models in Go: nothing else is needed, and they are fast.
 //
 // Importing it makes targets such as "model:" and "model:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
-// other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes) and rx (bytes). New
+// other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes) and
+// routes (1: it takes ROUTEs). New
 // makes any other network, with a transport for each of its NIs.
 package modelsim
 
@@ -159,10 +160,14 @@ func open(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, fmt.Errorf("%w: nothing but options may follow model:, as in model:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var c model.Config
+	routes := 0
 	if err := hostdrv.Ints(target, map[string]*int{
-		"links": &c.Links, "frames": &c.Frames, "page": &c.PageBytes, "replay": &c.ReplayBytes, "rx": &c.RxBytes,
+		"links": &c.Links, "frames": &c.Frames, "page": &c.PageBytes, "replay": &c.ReplayBytes, "rx": &c.RxBytes, "routes": &routes,
 	}); err != nil {
 		return nil, err
+	}
+	if c.Routes = routes == 1; routes < 0 || routes > 1 {
+		return nil, fmt.Errorf("%w: routes=%d, want 1 to take ROUTEs or 0", hostdrv.ErrTarget, routes)
 	}
 	n, err := New(Loop(c))
 	if err != nil {

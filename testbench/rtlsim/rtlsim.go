@@ -2,7 +2,7 @@
 //
 // Importing it makes targets such as "rtl:" and "rtl:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
 // other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes), trace
-// (records of the trace buffer), latency (clocks of a cable), seed, record (clocks that a wave can show, see Target) and uart, which makes
+// (records of the trace buffer), routes (1: it takes ROUTEs), latency (clocks of a cable), seed, record (clocks that a wave can show, see Target) and uart, which makes
 // the host port a UART with so many clocks a bit, where it takes a symbol a clock otherwise. New makes any other network, with a transport
 // for each of its NIs.
 package rtlsim
@@ -334,11 +334,15 @@ func parse(target *url.URL) Config {
 		try.Failf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var p rtl.Params
-	latency, seed, record, uart := 1, 1, 0, 0
+	latency, seed, record, uart, routes := 1, 1, 0, 0, 0
 	try.OK(hostdrv.Ints(target, map[string]*int{
 		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "width": &p.Width, "trace": &p.Trace,
-		"latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
+		"routes": &routes, "latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
 	}))
+	if routes < 0 || routes > 1 {
+		try.Failf("%w: routes=%d, want 1 to take ROUTEs or 0", hostdrv.ErrTarget, routes)
+	}
+	p.Routes = routes == 1
 	if p.Links < 0 || p.Links > linkproto.MaxVia {
 		try.Failf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
 	}

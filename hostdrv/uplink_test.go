@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
@@ -127,6 +128,24 @@ func TestUplink(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestUplinkConforms runs the conformance suite between a node whose network interface carries out its virtual links and one in the ring, both by their sockets.
+func TestUplinkConforms(t *testing.T) {
+	nodes := mixedNodes(t, mixedModels(t))
+	var sockets []string
+	for _, at := range []int{0, 4} {
+		sockets = append(sockets, "unix:"+served(t, nodes[at]))
+	}
+	r := check.Must(conformance.Execute(t.Context(), sockets[0], conformance.Options{Peer: sockets[1], Filter: "^(ports|paging|policies)/"}))(t)
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Fail {
+			t.Errorf("%s: %s", x.Name, x.Reason)
+		}
+	}
+	if passed := r.Count(conformance.Pass); passed < 11 {
+		t.Errorf("only %d of %d cases passed", passed, len(r.Results))
 	}
 }
 

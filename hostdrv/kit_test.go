@@ -75,8 +75,8 @@ func onEachShared(t *testing.T, run func(t *testing.T, open func(*testing.T, pla
 	})
 }
 
-// served serves a node at a socket until the test ends.
-func served(t *testing.T, node *hostdrv.Node) (path string) {
+// share serves a node until the test ends, and returns a client's.
+func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 	t.Helper()
 	l := check.Must(serve.Listen(drivertest.Socket(t), ""))(t)
 	check.Background(t, func(ctx context.Context) error {
@@ -86,13 +86,7 @@ func served(t *testing.T, node *hostdrv.Node) (path string) {
 		}
 		return err
 	})
-	return l.Path()
-}
-
-// share serves a node, and returns a client's.
-func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
-	t.Helper()
-	shared := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+served(t, node), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+	shared := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
 	t.Cleanup(func() {
 		check.Error(t, shared.Close())
 	})

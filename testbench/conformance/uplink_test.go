@@ -1,7 +1,8 @@
-package hostdrv_test
+package conformance_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -9,8 +10,10 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/model"
@@ -18,6 +21,9 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
+
+// mixedParams are the parameters of all, but for what carries ROUTEs.
+var mixedParams = rtl.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
 
 // Network interfaces of the mixed network: two that carry out virtual links, behind each other in front of the uplink of a host, whose other one is in a ring of three that
 // carry no ROUTEs.
@@ -90,11 +96,11 @@ func mixedRTL(t *testing.T) mixed {
 	}
 	rack := check.Must(rtlsim.NewRack(interfaces, cables))(t)
 	t.Cleanup(func() { check.Error(t, rack.Close()) })
-	routes, carries := small, small
+	routes, carries := mixedParams, mixedParams
 	routes.Links, routes.Routes = 1, true
 	carries.Links, carries.Routes, carries.Router, carries.Virtual = 1, true, 2, 3
 	return func(i int) (hostdrv.Transport, error) {
-		p := small
+		p := mixedParams
 		switch i {
 		case first, second:
 			p = carries
@@ -107,7 +113,7 @@ func mixedRTL(t *testing.T) mixed {
 
 func mixedModels(t *testing.T) mixed {
 	t.Helper()
-	plain := model.Config{Links: 2, Frames: 8, PageBytes: small.PageBytes, ReplayBytes: 512, RxBytes: 2048}
+	plain := model.Config{Links: 2, Frames: 8, PageBytes: mixedParams.PageBytes, ReplayBytes: 512, RxBytes: 2048}
 	routes, carries := plain, plain
 	routes.Links, routes.Routes = 1, true
 	carries.Links, carries.Router, carries.Virtual = 1, 2, 3
@@ -136,7 +142,14 @@ func TestUplinkConforms(t *testing.T) {
 	nodes := mixedNodes(t, mixedModels(t))
 	var sockets []string
 	for _, at := range []int{0, 4} {
-		sockets = append(sockets, "unix:"+served(t, nodes[at]))
+		l := check.Must(serve.Listen(drivertest.Socket(t), ""))(t)
+		check.Background(t, func(ctx context.Context) error {
+			if err := serve.Serve(ctx, nodes[at], l, serve.Options{}); !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		})
+		sockets = append(sockets, "unix:"+l.Path())
 	}
 	r := check.Must(conformance.Execute(t.Context(), sockets[0], conformance.Options{Peer: sockets[1], Filter: "^(ports|paging|policies)/"}))(t)
 	for _, x := range r.Results {
@@ -158,9 +171,13 @@ func testMixedPorts(t *testing.T, nodes []*hostdrv.Node) {
 			}
 			for k := range 2 { // more than there are frames
 				send, receive := drivertest.Channel(t, nodes[from], nodes[to], check.Must(nodes[from].LinkTo(uint16(to+1)))(t), fmt.Sprint(k))
-				want := bytes.Repeat([]byte{byte(40*from + 8*to + k + 1)}, small.PageBytes)
+				want := bytes.Repeat([]byte{byte(40*from + 8*to + k + 1)}, mixedParams.PageBytes)
 				check.Fatal(t, errors.Join(send.WritePage(t.Context(), want, 0), send.Sync(t.Context())))
-				shows(t, fmt.Sprintf("a page from node %d to %d", from+1, to+1), nodes[to], 20*time.Millisecond, receive, want)
+				limit, cancel := nodes[to].WithTimeout(t.Context(), 20*time.Millisecond)
+				if err := receive.Wait(limit, func(page []byte) bool { return bytes.Equal(page, want) }); err != nil {
+					t.Errorf("a page from node %d to %d: %v", from+1, to+1, err)
+				}
+				cancel()
 			}
 		}
 	}

@@ -9,6 +9,7 @@
 //   m_*: VIRTUALs, as ni_compose takes them.
 //   ev_bad (pulse): a packet for the host that is malformed.
 //
+// Proven: ni_vl_out.formal.v, by induction.
 // Source: doc/protocol.md, "Virtual links of an interface".
 module ni_vl_out #(
     parameter VIRTUAL    = 4,
@@ -180,5 +181,8 @@ module ni_vl_out #(
         if (rst) {have, gives, headed} <= 7'd0;
     end
     wire unused = ^{full, over, f_sure, f_void, i_over, number};
+`ifdef FORMAL
+`include "ni_vl_out.formal.v"
+`endif
 endmodule
 `resetall

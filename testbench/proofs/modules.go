@@ -199,6 +199,13 @@ func ni() []prove.Proof {
 	return []prove.Proof{
 		table("1", "1", "0"), table("3", "3", "0"), table("virtual", "3", "3"),
 		{
+			Name: "ni_vl_out",
+			Properties: "what comes by virtual links goes on behind its link's number, each byte once and in order, to the host or the receive buffer, and nothing is left of what is taken back; " +
+				"what the host is told goes whole and before the next packet; a VIRTUAL's head has its length; the number of what is written changes only when all before is done",
+			Top: "ni_vl_out", Params: params{"VIRTUAL": "3", "FRAMES": "4", "MAX_PACKET": "24", "HOLD_BYTES": "128"}, Depth: 3,
+			Files: []string{"ni/ni_vl_out.v"}, Parts: []string{"common/fifo_commit.v", "common/ram_sdp.v", "common/at_least.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

@@ -1,4 +1,5 @@
-// Properties of ni_vl_out, included in it. The two queues are proven by themselves: what goes in is what comes out. So here is shown what goes in, and what becomes of what
+// Properties of ni_vl_out, included in it. The two queues are proven by themselves: what goes in is what comes out. So here is shown what
+// goes in, and what becomes of what
 // comes out; of the latter a byte with a number that the solver likes is followed.
 
 reg f_run = 1'b0;
@@ -52,6 +53,10 @@ always @* if (f_run && !rst) begin
     end
     if (take) assert (writes && f_in == 2'd2);
     if (s_void && !f_saves) assert (undone);
+    // Nobody waits for the host, or for the trap of another: a packet that has begun waits for its queue to the receive buffer, or as a
+    // trap for what is before it.
+    if (state == BODY) assert (s_ready == (s_host ? !(s_last && traps && !idles) : !i_full));
+    assert (begins == (state == IDLE && !held && s_valid && (s_host || i_roomy)));
     // A SPACE goes in whole, as it was told, and before the next packet.
     if (f_saves) begin
         assert (f_owed && to_host && writes && !undone && data == f_space[8*f_spaces +: 8]);
@@ -104,7 +109,8 @@ always @* if (f_run && !rst) begin
     if (f_got == 17'd5 && f_gave == 17'd0) assert (f_length[15:8] == ahead[39:32]);
 end
 
-// What comes out for the receive buffer: behind the number each byte, in the clock in which it leaves the queue; the number changes only when all before is done.
+// What comes out for the receive buffer: behind the number each byte, in the clock in which it leaves the queue; the number changes only
+// when all before is done.
 reg [1:0] f_part;
 reg [7:0] f_first;
 reg [VIRTUAL-1:0] f_vl_was;

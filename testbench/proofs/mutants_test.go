@@ -89,6 +89,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"ni_vl_out", "ni/ni_vl_out.v", "state == SPACE || s_host", "s_host"},
 	{"ni_vl_out", "ni/ni_vl_out.v", "gone && state != SPACE) ||", "gone) ||"},
 	{"ni_vl_out", "ni/ni_vl_out.v", "wire   gone    = s_void ||", "wire   gone    = 1'b0 ||"},
+	{"ni_vl_out", "ni/ni_vl_out.v", "s_ready = state == BODY && (", "s_ready = state == BODY && (!s_host || !m_valid || m_ready) && ("},
 	{"ni_vl_out", "ni/ni_vl_out.v", "part != 2'd0 || quiet", "1'b1"},
 	{"ni_vl_out", "ni/ni_vl_out.v", "i_valid = p_valid && part == 2'd2", "i_valid = p_valid && part != 2'd0"},
 	{"ni_vl_out", "ni/ni_vl_out.v", "reads || (rest && m_ready)", "reads || rest"},

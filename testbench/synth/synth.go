@@ -1,4 +1,4 @@
-// Package synth measures what Verilog becomes on an iCE40: cells, block memories and clock, by yosys and nextpnr-ice40.
+// Package synth measures what Verilog becomes on an iCE40: cells, block memories and clock, by yosys and nextpnr-ice40; and cells on an ECP5.
 //
 // A module is measured between registers: every one of its inputs comes from a flip-flop and every output goes to one, so that no path
 // hides in a pin. Results are kept in the user's cache folder under a hash of all that they follow from.
@@ -156,6 +156,20 @@ func Count(ctx context.Context, d verilator.Design) (cells map[string]int, err e
 	}
 	defer os.RemoveAll(dir)
 	return cells, try.Run(func() { cells = synthesise(ctx, dir, d, filepath.Join(dir, "netlist.json")) })
+}
+
+// CountECP5 is Count for an ECP5, whose larger chips hold what no iCE40 does, as yosys's synth_ecp5 has it by itself; without registers at the pins.
+func CountECP5(ctx context.Context, d verilator.Design) (cells map[string]int, err error) {
+	dir, err := os.MkdirTemp("", "lmmc-synth-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	return cells, try.Run(func() {
+		out := filepath.Join(dir, "netlist.json")
+		try.Get(Tool(ctx, "", "yosys", "-q", "-p", try.Get(ReadScript(dir, d))+"; synth_ecp5 -top "+d.Top+" -json "+out))
+		cells = try.Get(Cells(out, d.Top))
+	})
 }
 
 // measure is Measure without the cache.

@@ -107,3 +107,20 @@ func TestMeasureErrors(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	check.Fails(t, "without tools", check.Err(Measure(t.Context(), design(nil), HX8K, 1)), verilator.ErrTool, "apt install")
 }
+
+// TestCountECP5: a sum of 48 bits takes carry cells on an ECP5, and in two stages flip-flops; a memory of 2 KB takes a block.
+func TestCountECP5(t *testing.T) {
+	wide := map[string]string{"WIDTH": "48"}
+	one := check.Must(CountECP5(t.Context(), design(wide)))(t)
+	wide["TWO"] = "1"
+	two := check.Must(CountECP5(t.Context(), design(wide)))(t)
+	if one["CCU2C"] < 24 || one["TRELLIS_FF"] != 0 || two["TRELLIS_FF"] < 48+24 {
+		t.Errorf("%v in one stage, %v in two", one, two)
+	}
+	memory := design(nil)
+	memory.FS.(fstest.MapFS)["adder.v"].Data = []byte("module adder (input wire clk, input wire w, input wire [10:0] a, input wire [7:0] d, output reg [7:0] q);" +
+		" reg [7:0] m [0:2047]; always @(posedge clk) begin if (w) m[a] <= d; q <= m[a]; end endmodule\n")
+	check.Equal(t, "block memories", check.Must(CountECP5(t.Context(), memory))(t)["DP16KD"], 1)
+	memory.Top = "subtractor"
+	check.Fails(t, "a top module that there is not", check.Err(CountECP5(t.Context(), memory)), ErrDesign, "subtractor")
+}

@@ -149,16 +149,20 @@ func (o *Offload) Forward(p *linkproto.Packet) (sent bool, err error) {
 
 // send gives the NI a packet of the link.
 func (o *Offload) send(p *linkproto.Packet) (sent bool, err error) {
-	q := &o.core.offloads
-	if sent, err = o.wrap(p); !sent {
-		return false, err
+	if sent, err = o.wrap(p); sent {
+		o.hold()
 	}
+	return sent, err
+}
+
+// hold takes that the NI has a packet more of the link.
+func (o *Offload) hold() {
+	q := &o.core.offloads
 	if o.sent == o.freed {
 		q.empty--
 	}
 	o.sent++
 	q.held++
-	return true, nil
 }
 
 // wrap sends a packet inside a VIRTUAL.

@@ -24,7 +24,23 @@ var barrierCellFigures = []Figure{
 			unit, link := luts(ctx, "net_barrier", params{"PORTS": ports}), linkOfBarriers(ctx)
 			return Measurement{Value: float64(unit)/ports + float64(link), Note: fmt.Sprintf("net_barrier %d of %d ports, each link %d", unit, ports, link)}
 		})},
+	{Name: "vl_cells_ni", Doc: "a network interface with 1,024 virtual links, 64 slots, a router of two links and 4 pages of 1 KB on an ECP5",
+		Unit: "LUT4", Better: Lower, Long: true, Measure: steps(func(ctx context.Context) Measurement {
+			without, with := ecp5(ctx, params{"ROUTER": 2}), ecp5(ctx, params{"ROUTER": 2, "VIRTUAL": 10})
+			all := func(c map[string]int) string {
+				return fmt.Sprintf("%d LUT4, %d flip-flops and %d block memories", c[lutECP5], c["TRELLIS_FF"], c["DP16KD"])
+			}
+			return Measurement{Value: float64(with[lutECP5]), Note: all(with) + ", without " + all(without)}
+		})},
+	{Name: "vl_cells_none", Doc: "a network interface with such a router and without virtual links, over the same before there were any: 8,793 LUT4",
+		Must: new(1.02), Better: Lower, Long: true, Measure: steps(func(ctx context.Context) Measurement {
+			const before = 8793
+			now := ecp5(ctx, params{"ROUTER": 2})[lutECP5]
+			return Measurement{Value: float64(now) / before, Note: fmt.Sprintf("%d LUT4", now)}
+		})},
 }
+
+const lutECP5 = "LUT4"
 
 type params map[string]int
 
@@ -40,9 +56,18 @@ func more(ctx context.Context, module string, p params) int {
 
 // luts is how many LUT4 a module of the RTL has.
 func luts(ctx context.Context, module string, p params) int {
+	return try.Get(synth.Count(ctx, moduleDesign(module, p)))["SB_LUT4"]
+}
+
+// ecp5 counts the cells of a network interface on an ECP5.
+func ecp5(ctx context.Context, p params) map[string]int {
+	return try.Get(synth.CountECP5(ctx, moduleDesign("ni_direct", p)))
+}
+
+func moduleDesign(module string, p params) verilator.Design {
 	d := verilator.Design{Top: module, Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{}}
 	for name, value := range p {
 		d.Params[name] = strconv.Itoa(value)
 	}
-	return try.Get(synth.Count(ctx, d))["SB_LUT4"]
+	return d
 }

@@ -19,7 +19,7 @@ import (
 // Link are those that a simulation of a board's network interfaces tells.
 var Link = []figures.Figure{
 	{Name: "hx8k_page_share", Doc: "payload share of the symbol rate of board hx8k's serial link, as it is configured: writes of 1 KB pages, one way",
-		Must: new(0.95), Aim: new(0.975), Measure: func(ctx context.Context) (m figures.Measurement, err error) {
+		Must: new(0.95), Aim: new(0.975), Long: true, Measure: func(ctx context.Context) (m figures.Measurement, err error) {
 			err = try.Run(func() { m = pageShare(ctx) })
 			return m, err
 		}},

@@ -53,7 +53,7 @@ func uartPayloadShare(ctx context.Context) Measurement {
 	)
 	counted := 400
 	if Quick(ctx) {
-		counted = 100
+		counted = 50
 	}
 	cable := &framed{}
 	n := try.Get(hostdrv.Open(ctx, fmt.Sprintf("rtl:?uart=4&frames=%d&page=%d", frames, page), hostdrv.Options{Seed: 1,

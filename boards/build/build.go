@@ -39,7 +39,8 @@ const DefaultSeeds = 4
 
 // Options say how to build.
 type Options struct {
-	Seeds    int                                // placer seeds, 1 to Seeds; 0: DefaultSeeds
+	Seeds    int                                // placer seeds, First to First+Seeds-1; 0: DefaultSeeds
+	First    int                                // the first of them; 0: 1
 	Progress func(step string, done, total int) // called as steps begin and seeds end; nil for none
 }
 
@@ -103,7 +104,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (b *Built, err erro
 		o.Progress("synthesis", 0, o.Seeds)
 		n := try.Get(Synthesise(ctx, c))
 		p, key := n.placement(ctx, c)
-		dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error {
+		dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.First, o.Seeds, c.Info()), func(dir string) error {
 			return try.Run(func() { place(ctx, c, n, p, key, o, dir) })
 		})
 		try.Wrap(err, "build: %s", c)
@@ -129,7 +130,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 	}
 	seeds := make([]int, o.Seeds)
 	for i := range seeds {
-		seeds[i] = i + 1
+		seeds[i] = max(o.First, 1) + i
 	}
 	done := 0
 	o.Progress("place and route", 0, o.Seeds)

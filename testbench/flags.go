@@ -53,6 +53,13 @@ func init() {
 // TestSeed returns the seed for a test: that of the flag -seed or of LMMC_SEED, or else one that follows from the
 // test's name.
 func TestSeed(t testing.TB) uint64 {
+	t.Helper()
+	return SampleSeed(t, 0)
+}
+
+// SampleSeed is TestSeed for a test that tries a sample of something: unless it is given, it follows from a hash of what is tested as well, so that
+// a change of that brings another sample, and the same is tried as long as nothing changes.
+func SampleSeed(t testing.TB, hash uint64) uint64 {
 	if seedGiven.set {
 		return seedGiven.value
 	}
@@ -65,5 +72,5 @@ func TestSeed(t testing.TB) uint64 {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(t.Name()))
-	return uint64(h.Sum32())
+	return uint64(h.Sum32()) ^ hash
 }

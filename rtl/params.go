@@ -161,6 +161,10 @@ func (p Params) Verilog() (map[string]string, error) {
 		values["TRACE"] = p.Trace
 	}
 	if p.Inject {
+		if max(p.Lanes, p.HostLanes) > 1 || p.Router > 0 {
+			return nil, fmt.Errorf("rtl: no network interface with error injectors, links of %d lanes, a host port of %d and a router of %d: want one lane and no router; "+
+				"cables of a simulation damage symbols of any", p.Lanes, p.HostLanes, p.Router)
+		}
 		values["INJECT"] = 1
 	}
 	if p.Routes {

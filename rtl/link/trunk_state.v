@@ -9,7 +9,7 @@
 //   may_leave: one lane after the other may be left out, if it is not the last one heard.
 //   A reset takes the next epoch; after configuration that is the one after FIRST_EPOCH.
 //
-// Source: doc/protocol.md, "Lanes".
+// Proven: trunk_state.formal.v. Source: doc/protocol.md, "Lanes".
 `include "linkproto.vh"
 module trunk_state #(
     parameter LANES       = 4,
@@ -99,5 +99,8 @@ module trunk_state #(
             end
         end
     endgenerate
+`ifdef FORMAL
+`include "trunk_state.formal.v"
+`endif
 endmodule
 `resetall

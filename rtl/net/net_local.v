@@ -4,10 +4,10 @@
 // Contract:
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of this node, as of link_replay, but that they are freed when the
 //   router has taken them, whatever becomes of them, and that nothing restarts. s_valid needs no ready: one begins only while has_room, or
-//   `takes` for its size, is high. queued, gap: as of link_replay.
+//   `takes` for its size, is high, three clocks or more behind the one before. queued, gap: as of link_replay.
 //   m_*: those packets, as of link_rx, for the router; on trial while they come.
 //
-// Source: doc/network.md.
+// Proven: net_local.formal.v. Source: doc/network.md.
 module net_local #(
     parameter REPLAY_BYTES = 4096,
     parameter MAX_PACKET   = 1049,
@@ -104,13 +104,25 @@ module net_local #(
 
     wire full, overflow, sure;
     wire unused = ^{full, sure, overflow};
+`ifdef FORMAL
+    wire [7:0]  f_held, f_firm;
+    wire        f_loose, f_hole;
+    wire [15:0] f_past;
+    wire [(9*WIDTH+1)*BEATS-1:0] f_words;
+`endif
     fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(BEATS), .EARLY(1)) u_fifo (
         .clk(clk), .rst(rst), .wr_en(s_valid), .wr_data({s_last, s_keep, s_data}), .commit(s_valid && s_last), .rollback(cancel),
         .used(used), .full(full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_keep, m_data}), .m_sure(sure), .m_void(m_void)
+`ifdef FORMAL
+        , .f_held(f_held), .f_firm(f_firm), .f_loose(f_loose), .f_past(f_past), .f_hole(f_hole), .f_words(f_words)
+`endif
     );
 `ifdef VERILATOR
     always @(posedge clk) if (!rst) assert (!overflow);
+`endif
+`ifdef FORMAL
+`include "net_local.formal.v"
 `endif
 endmodule
 `resetall

@@ -14,7 +14,7 @@
 //   So requests never wait for each other for ever, whatever answers wait for: each takes PATIENCE and some clocks at most.
 //
 // HX8K: 452 LUT4 and 179 flip-flops with four ports.
-// Source: doc/protocol.md, "Managing a switch".
+// Proven: net_manage.formal.v. Source: doc/protocol.md, "Managing a switch".
 module net_manage #(
     parameter PORTS    = 4,
     parameter WIDTH    = 1,
@@ -219,5 +219,8 @@ module net_manage #(
             {ev_taken, ev_answered, ev_bad, ev_late} <= 4'd0;
         end
     end
+`ifdef FORMAL
+`include "net_manage.formal.v"
+`endif
 endmodule
 `resetall

@@ -5,7 +5,7 @@
 //   room: he can take a packet. moved: he has taken something. `overdue` rises when he has not had room for PATIENCE clocks without
 //   moving, and falls as soon as he moves.
 //
-// Source: doc/network.md.
+// Proven: net_patience.formal.v. Source: doc/network.md.
 module net_patience #(
     parameter PATIENCE = 1 << 20
 ) (
@@ -24,5 +24,8 @@ module net_patience #(
         overdue <= !moved && (overdue || long);
         if (rst) {waited, overdue} <= {TW + 1{1'b0}};
     end
+`ifdef FORMAL
+`include "net_patience.formal.v"
+`endif
 endmodule
 `resetall

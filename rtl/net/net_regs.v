@@ -10,7 +10,7 @@
 //   WIDTH: bytes of packets a clock.
 //
 // HX8K: 1,556 LUT4, 1,113 flip-flops and 4 block memories with four ports, most of it for 100 counters.
-// Source: doc/protocol.md, "Registers".
+// Proven: net_regs.formal.v. Source: doc/protocol.md, "Registers".
 module net_regs #(
     parameter PORTS  = 4,
     parameter NODES  = 4096,
@@ -162,5 +162,8 @@ module net_regs #(
             );
         end
     endgenerate
+`ifdef FORMAL
+`include "net_regs.formal.v"
+`endif
 endmodule
 `resetall

@@ -8,7 +8,7 @@
 //   A ROUTE for which there is no room in HOLD_BYTES, a power of two, is dropped, ev_lost (pulse), so that a slow host holds up nothing.
 //
 // HX8K: 136 LUT4, 90 flip-flops and 3 block memories.
-// Source: doc/protocol.md, "Routed packets".
+// Proven: ni_answer.formal.v. Source: doc/protocol.md, "Routed packets".
 module ni_answer #(
     parameter LINK       = 1,
     parameter HOLD_BYTES = 1024,
@@ -47,10 +47,19 @@ module ni_answer #(
     wire [WIDTH-1:0]   f_keep;
     wire [$clog2(DEPTH):0] used;
     wire unused = ^{full, f_sure, f_void, used};
+`ifdef FORMAL
+    wire [7:0]  f_held, f_firm;
+    wire        f_loose, f_hole;
+    wire [15:0] f_past;
+    wire [(9*WIDTH+1)*DEPTH-1:0] f_words;
+`endif
     fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(DEPTH)) u_fifo (
         .clk(clk), .rst(rst), .wr_en(s_put), .wr_data({s_last, s_keep, s_data}), .commit(commit), .rollback(commit || rollback),
         .used(used), .full(full), .overflow(overflow),
         .m_valid(f_valid), .m_ready(f_ready), .m_data({f_last, f_keep, f_data}), .m_sure(f_sure), .m_void(f_void)
+`ifdef FORMAL
+        , .f_held(f_held), .f_firm(f_firm), .f_loose(f_loose), .f_past(f_past), .f_hole(f_hole), .f_words(f_words)
+`endif
     );
     always @(posedge clk) ev_lost <= commit && overflow && !rst;
 
@@ -86,5 +95,8 @@ module ni_answer #(
     assign m_length = own ? length : t_length;
     assign m_data   = own ? data : t_data;
     assign m_last   = own ? told && last : t_last;
+`ifdef FORMAL
+`include "ni_answer.formal.v"
+`endif
 endmodule
 `resetall

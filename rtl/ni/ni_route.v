@@ -16,7 +16,7 @@
 //   Any other ROUTE is dropped, ev_bad.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
-// Source: doc/protocol.md, "Routed packets".
+// Proven: ni_route.formal.v. Source: doc/protocol.md, "Routed packets".
 `include "linkproto.vh"
 module ni_route #(
     parameter MAX_PACKET = 1049,
@@ -198,6 +198,12 @@ module ni_route #(
     wire [9*WIDTH:0] word = closing ? {1'b1, final_keep, final_data} : route ? {1'b0, {WIDTH{1'b1}}, inner} : {s_last, s_keep, s_data};
     wire [$clog2(DEPTH):0] used;
     wire unused = overflow;
+`ifdef FORMAL
+    wire [7:0]  f_held, f_firm;
+    wire        f_loose, f_hole;
+    wire [15:0] f_past;
+    wire [(9*WIDTH+1)*DEPTH-1:0] f_words;
+`endif
     wire crowded;
     at_least #(.WIDTH($clog2(DEPTH) + 1), .LIMIT(SPARE + 1)) u_crowded (.x(used), .y(crowded));
     assign room = !crowded;
@@ -205,6 +211,12 @@ module ni_route #(
         .clk(clk), .rst(rst), .wr_en((accept && !route) || passed || gives), .wr_data(word),
         .commit((done && !route) || gives), .rollback(gone || (judged && !gives)), .used(used), .full(full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_keep, m_data}), .m_sure(m_sure), .m_void(m_void)
+`ifdef FORMAL
+        , .f_held(f_held), .f_firm(f_firm), .f_loose(f_loose), .f_past(f_past), .f_hole(f_hole), .f_words(f_words)
+`endif
     );
+`ifdef FORMAL
+`include "ni_route.formal.v"
+`endif
 endmodule
 `resetall

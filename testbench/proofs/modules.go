@@ -129,6 +129,17 @@ func link() []prove.Proof {
 			Files: []string{"link/trunk_order.v"}, Parts: []string{"common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "trunk_state",
+			Properties: "while the link is up its peer stands, that of the lowest lane whose word brought it up; who leaves UP says so once and has another epoch, and " +
+				"does when nobody is heard, nothing was said for SILENCE, or it is asked; one lane at a time may be left out, never the last one that is heard",
+			Top: "trunk_state", Params: params{"LANES": "3", "SILENCE": "6"}, Depth: 3, Files: []string{"link/trunk_state.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
+			Name:       "trunk_window",
+			Properties: "over lanes of which any loses what it likes, and any dies and comes back: every packet is delivered once and in order, whatever lanes its copies went by",
+			Top:        "trunk_window_formal", Depth: 2, Files: []string{"link/trunk_window.formal.v"},
+		},
+		{
 			Name: "link_window",
 			Properties: "any life of one end with any of another, over cables that lose what they like, lead elsewhere by and by, and still hold what " +
 				"other lives said: every packet is delivered once and in order; nothing is sent outside the window; nothing is freed that was not delivered",
@@ -176,6 +187,31 @@ func net() []prove.Proof {
 			Top: "net_table", Depth: 6, Params: params{"N": "3", "NODES": "4", "GROUPS": "2"}, Files: []string{"net/net_table.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "net_patience", Properties: "overdue begins behind PATIENCE clocks in a row without room or a move, then at once, and lasts to the next move",
+			Top: "net_patience", Params: params{"PATIENCE": "5"}, Depth: 2, Files: []string{"net/net_patience.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
+			Name: "net_local",
+			Properties: "who begins a packet only while there is room never overruns the queue, whatever is taken back; of bytes and packets each is freed once, " +
+				"when the router has taken its packet; behind a refusal there is no room until it was seen",
+			Top: "net_local", Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, Depth: 2,
+			Files: []string{"net/net_local.v", "common/fifo_commit_queue.formal.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
+			Name: "net_regs",
+			Properties: "each access is answered once; an entry of the table is written once for each write of it, and only then, and holds only ports that there are; what is " +
+				"read of a port is its state in the clock before",
+			Top: "net_regs", Params: params{"PORTS": "2", "NODES": "4", "GROUPS": "2"}, Depth: 2,
+			Files: []string{"net/net_regs.v", "common/counter_bank_any.formal.v"},
+		},
+		{
+			Name: "net_manage",
+			Properties: "a register is accessed for a request alone whose datagram is for this switch, whole and right, once for each, and as it says; each request has one answer, " +
+				"to its sender, which tells what came of it, or is counted as late",
+			Top: "net_manage", Params: params{"PORTS": "2", "PATIENCE": "4"}, Depth: 2,
+			Files: []string{"net/net_manage.v", "common/crc32c_byte.formal.v"}, Parts: []string{"common/beat_bytes.v", "common/beat_pack.v"},
+		},
+		{
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},
@@ -210,6 +246,21 @@ func ni() []prove.Proof {
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},
+		},
+		{
+			Name: "ni_route",
+			Properties: "what is no ROUTE comes out as it came; of a datagram for this node whose CRC and lengths are right the packet inside, each byte once, and of no other " +
+				"ROUTE anything; the host is told of answers, MESSAGEs and ROUTEs of virtual links alone, whole, with `gateway` of those for " +
+				"others too; every ROUTE has one outcome, and one that is dropped is counted",
+			Top: "ni_route", Params: params{"MAX_PACKET": "40", "HOLD_BYTES": "8"}, Depth: 2,
+			Files: []string{"ni/ni_route.v", "common/fifo_commit_queue.formal.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
+			Name: "ni_answer",
+			Properties: "TRAPs and ROUTEs go out whole, one at a time, as they came; each ROUTE behind the head that its header says; one for which there was no room " +
+				"is counted, and nothing of it goes out",
+			Top: "ni_answer", Params: params{"LINK": "5", "HOLD_BYTES": "8"}, Depth: 2,
+			Files: []string{"ni/ni_answer.v", "common/fifo_commit_queue.formal.v"}, Parts: []string{"common/beat_bytes.v"},
 		},
 		{
 			Name: "ni_trap",

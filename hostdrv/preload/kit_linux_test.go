@@ -2,17 +2,23 @@ package preload_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/preload"
@@ -29,6 +35,7 @@ type network struct {
 	*live.Network
 	library string
 	rung    string // of its nodes
+	at      [2]int // which nodes clients and servers are at
 	dir     string // for what the test needs
 	nodes   []*hostdrv.Node
 	paths   []string // of the daemons' sockets
@@ -51,6 +58,7 @@ var library = sync.OnceValues(func() (string, error) {
 var built string
 
 func TestMain(m *testing.M) {
+	apart()
 	var err error
 	if built, err = os.MkdirTemp("", "lmmc"); err != nil {
 		panic(err)
@@ -62,6 +70,37 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
+// apart has the tests run in a network namespace of their own, if they may: programs bind ports of the nodes' addresses at the system's stack too.
+func apart() {
+	const own = "LMMC_TEST_NAMESPACE"
+	if os.Getenv(own) == "" {
+		c := exec.Command("/proc/self/exe", os.Args[1:]...)
+		c.Env, c.Stdin, c.Stdout, c.Stderr = append(os.Environ(), own+"=1"), os.Stdin, os.Stdout, os.Stderr
+		c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+		runtime.LockOSThread() // whose end that signal tells
+		defer runtime.UnlockOSThread()
+		if err := c.Start(); errors.Is(err, syscall.EPERM) {
+			return
+		} else if err != nil {
+			panic(err)
+		}
+		_ = c.Wait()                                                                    // the exit code says it
+		os.Exit(cmp.Or(max(c.ProcessState.ExitCode(), 0), c.ProcessState.ExitCode()&1)) // killed: 1
+	}
+	lo, err := unix.NewIfreq("lo")
+	if err == nil {
+		lo.SetUint16(unix.IFF_UP)
+		var fd int
+		if fd, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0); err == nil {
+			err = unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+			unix.Close(fd)
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
 func begin(t *testing.T, rung string) *network {
 	t.Helper()
 	return beginOn(t, rung, check.Must(topology.Generate("star", []int{2}, 1))(t))
@@ -70,7 +109,7 @@ func begin(t *testing.T, rung string) *network {
 func beginOn(t *testing.T, rung string, top *topology.Topology) *network {
 	t.Helper()
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: 1, Rung: rung}))(t)
-	n := &network{rung: rung, dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
+	n := &network{rung: rung, at: [2]int{0, 1}, dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
 	t.Cleanup(func() { check.Error(t, os.RemoveAll(n.dir)) })
 	n.Network = check.Must(live.Open(t.Context(), c, live.Options{Seed: 1, Dir: n.dir}))(t)
 	t.Cleanup(func() { check.Error(t, n.Close()) })
@@ -98,6 +137,9 @@ func beginOn(t *testing.T, rung string, top *topology.Topology) *network {
 	return n
 }
 
+// address is that of the clients' node, 0, or of the servers', 1.
+func (n *network) address(node int) string { return fmt.Sprint("10.0.0.", 1+n.at[node]) }
+
 func (n *network) file(name string) string { return filepath.Join(n.dir, name) }
 
 // command is a program that runs at a node.
@@ -106,10 +148,10 @@ type command struct {
 	out bytes.Buffer
 }
 
-// start starts a program at a node.
+// start starts a program at a node: 0 or 1, as of network.at.
 func (n *network) start(t *testing.T, node int, name string, args ...string) *command {
 	t.Helper()
-	p := check.Must(preload.Join(n.paths[node], name, ""))(t)
+	p := check.Must(preload.Join(n.paths[n.at[node]], name, ""))(t)
 	t.Cleanup(func() { p.Close() })
 	c := &command{Cmd: exec.CommandContext(t.Context(), find(t, name), args...)}
 	c.Stdout, c.Stderr, c.WaitDelay = &c.out, &c.out, time.Second
@@ -141,7 +183,7 @@ func (n *network) serve(t *testing.T, node int, port uint16, name string, args .
 
 // has says whether a program listens at a port of a node, or has it for datagrams.
 func (n *network) has(t *testing.T, node int, port uint16) bool {
-	return slices.ContainsFunc(check.Must(preload.List(n.paths[node]))(t), func(e preload.Entry) bool {
+	return slices.ContainsFunc(check.Must(preload.List(n.paths[n.at[node]]))(t), func(e preload.Entry) bool {
 		return e.State != preload.Established && e.State != preload.Connecting && e.Local.Port() == port
 	})
 }

@@ -3,9 +3,12 @@ package preload_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +45,19 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestOwnNodes runs servers at once, each at a node of its own and with its clients at the next one.
+func TestOwnNodes(t *testing.T) {
+	servers := map[string]func(*testing.T, *network){"curl": testCurl, "iperf3": testIperf, "redis": testRedis, "nginx": testNginx, "ssh": testSSH}
+	n := beginOn(t, cluster.Model, check.Must(topology.Generate("star", []int{len(servers)}, 1))(t))
+	var work sync.WaitGroup
+	for i, name := range slices.Sorted(maps.Keys(servers)) {
+		own := *n
+		own.rung, own.at = "", [2]int{(i + 1) % len(servers), i}
+		work.Go(func() { t.Run(name, func(t *testing.T) { servers[name](t, &own) }) })
+	}
+	work.Wait()
+}
+
 // write makes a file.
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
@@ -60,19 +76,27 @@ for name in "node2", "node255", "node0", "node", "node2x", "node02.other":
 }
 
 func testCurl(t *testing.T, n *network) {
-	dir := t.TempDir()
+	dir, server := t.TempDir(), n.address(1)
 	data := testbench.NewRand(1).Bytes(100_000)
 	write(t, filepath.Join(dir, "file"), data)
-	_, end := n.serve(t, 1, 8000, "/usr/bin/python3", "-m", "http.server", "--bind", second, "--directory", dir, "8000")
-	for _, host := range []string{second, "node2", "node2.cluster"} {
-		if have := n.run(t, 0, "curl", "-sS", "http://"+host+":8000/file"); have != string(data) {
-			t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
+	for what, args := range map[string][]string{"threads": {"-m", "http.server", "--bind", server, "--directory", dir, "8000"}, "processes": {"-c", forkingHTTP, server, dir}} {
+		_, end := n.serve(t, 1, 8000, python, args...)
+		name := strings.Replace(server, "10.0.0.", "node", 1)
+		for _, host := range []string{server, name, name + ".cluster"} {
+			if have := n.run(t, 0, "curl", "-sS", "http://"+host+":8000/file"); have != string(data) {
+				t.Errorf("%s: %d bytes come, or others; want %d", what, len(have), len(data))
+			}
 		}
+		end()
 	}
-	end()
-	c := n.start(t, 0, "curl", "-sS", "http://10.0.0.2:8000/file")
+	c := n.start(t, 0, "curl", "-sS", "http://"+server+":8000/file")
 	check.Fails(t, "nobody listens", c.Wait(), nil, "exit status 7")
 }
+
+// forkingHTTP is http.server with a process for each connection.
+const forkingHTTP = `import functools, http.server, socketserver, sys
+class Server(socketserver.ForkingMixIn, http.server.HTTPServer): pass
+Server((sys.argv[1], 8000), functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[2])).serve_forever()`
 
 func testIperf(t *testing.T, n *network) {
 	ways := [][]string{{"--bidir"}}
@@ -86,12 +110,14 @@ func testIperf(t *testing.T, n *network) {
 
 // iperf has a server for one client.
 func iperf(t *testing.T, n *network, way []string) {
+	second := n.address(1)
 	_, end := n.serve(t, 1, 5201, "iperf3", "-s", "-1", "-B", second)
 	defer end()
 	check.Contains(t, "iperf3", n.run(t, 0, "iperf3", append([]string{"-c", second, "-n", "100K"}, way...)...), "receiver")
 }
 
 func testRedis(t *testing.T, n *network) {
+	second := n.address(1)
 	_, end := n.serve(t, 1, 6379, "redis-server", "--bind", second, "--save", "", "--protected-mode", "no", "--dir", t.TempDir())
 	defer end()
 	out := n.run(t, 0, "redis-benchmark", "-h", second, "-t", "set,get", "-n", "300", "-c", "20", "--csv")
@@ -159,7 +185,7 @@ print("ok")`
 
 // testNginx has a master and workers, one server that asks another, and a reload while requests come.
 func testNginx(t *testing.T, n *network) {
-	dir := t.TempDir()
+	dir, second := t.TempDir(), n.address(1)
 	check.Fatal(t, os.Chmod(dir, 0o755))
 	data := testbench.NewRand(2).Bytes(n.size(200_000))
 	write(t, filepath.Join(dir, "file"), data)
@@ -171,16 +197,16 @@ server { listen %[2]s:8081; location / { root %[1]s; } } }`, dir, second)
 	server, end := n.serve(t, 1, 8081, "nginx", "-c", filepath.Join(dir, "config"))
 	defer end()
 	for _, path := range []string{"file", "asked/file"} {
-		if have := n.run(t, 0, "curl", "-sS", "http://10.0.0.2:8080/"+path); have != string(data) {
+		if have := n.run(t, 0, "curl", "-sS", "http://"+second+":8080/"+path); have != string(data) {
 			t.Errorf("%s: %d bytes come, or others; want %d", path, len(have), len(data))
 		}
 	}
 	if n.rung == cluster.RTL {
 		check.Fatal(t, server.Process.Signal(hangup))
-		check.Equal(t, "after a reload", n.run(t, 0, "curl", "-sS", "http://10.0.0.2:8080/asked/config"), config)
+		check.Equal(t, "after a reload", n.run(t, 0, "curl", "-sS", "http://"+second+":8080/asked/config"), config)
 		return
 	}
-	load := n.start(t, 0, "wrk", "-t1", "-c5", "-d1", "http://10.0.0.2:8080/asked/config")
+	load := n.start(t, 0, "wrk", "-t1", "-c5", "-d1", "http://"+second+":8080/asked/config")
 	check.Fatal(t, server.Process.Signal(hangup))
 	check.Fatal(t, load.Wait())
 	if out := load.out.String(); strings.Contains(out, "Non-2xx") || !strings.Contains(out, "requests in") || strings.Contains(out, " 0 requests in") {
@@ -189,7 +215,7 @@ server { listen %[2]s:8081; location / { root %[1]s; } } }`, dir, second)
 }
 
 func testSSH(t *testing.T, n *network) {
-	dir := t.TempDir()
+	dir, first, second := t.TempDir(), n.address(0), n.address(1)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"host", "user"} {
 		n.run(t, 0, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file(name))

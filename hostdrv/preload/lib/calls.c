@@ -197,10 +197,17 @@ static void unnamed(const void *name, socklen_t *size) {
 		*size = 0;
 }
 
+bool lmmc_no_errors(int fd, int flags) {
+	struct lmmc_record own;
+	return (flags & MSG_ERRQUEUE) && lmmc_own_name(fd, &own);
+}
+
 ssize_t recvfrom(int fd, void *b, size_t n, int flags, struct sockaddr *from, socklen_t *size) {
 	struct sockaddr_un un;
 	struct lmmc_record own;
 	socklen_t whole = sizeof un;
+	if (lmmc_no_errors(fd, flags))
+		return lmmc_fail(EAGAIN);
 	if (!from || !size)
 		return NEXT(recvfrom)(fd, b, n, flags, from, size);
 	if (lmmc_is_datagrams(fd, &own)) {
@@ -220,6 +227,8 @@ ssize_t recvfrom(int fd, void *b, size_t n, int flags, struct sockaddr *from, so
 
 ssize_t recvmsg(int fd, struct msghdr *m, int flags) {
 	struct lmmc_record own;
+	if (lmmc_no_errors(fd, flags))
+		return lmmc_fail(EAGAIN);
 	if (lmmc_is_datagrams(fd, &own))
 		return lmmc_take(fd, &own, m, flags);
 	ssize_t result = NEXT(recvmsg)(fd, m, flags);

@@ -360,5 +360,5 @@ int recvmmsg(int fd, struct mmsghdr *m, unsigned count, int flags, struct timesp
 
 ssize_t send(int fd, const void *b, size_t n, int flags) { return told(fd, NEXT(send)(fd, b, n, flags)); }
 ssize_t write(int fd, const void *b, size_t n) { return told(fd, NEXT(write)(fd, b, n)); }
-ssize_t recv(int fd, void *b, size_t n, int flags) { return told(fd, NEXT(recv)(fd, b, n, flags)); }
+ssize_t recv(int fd, void *b, size_t n, int flags) { return lmmc_no_errors(fd, flags) ? lmmc_fail(EAGAIN) : told(fd, NEXT(recv)(fd, b, n, flags)); }
 ssize_t read(int fd, void *b, size_t n) { return told(fd, NEXT(read)(fd, b, n)); }

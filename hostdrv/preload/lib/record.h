@@ -113,6 +113,8 @@ void lmmc_adopted(int fd, int by, const struct lmmc_record *own);
 // What an option of SOL_SOCKET is, or -1.
 int lmmc_option(int fd, int name);
 int lmmc_fail(int problem); // sets errno and returns -1
+// Whether a queue of errors is asked for, of a descriptor of the daemon: Unix sockets have none, and would receive data.
+bool lmmc_no_errors(int fd, int flags);
 
 // watch.c: what epoll watches.
 

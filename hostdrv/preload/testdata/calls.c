@@ -92,6 +92,7 @@ static void nonblocking(void) {
 static void data(void) {
 	int a, b, n;
 	char t[100] = {0};
+	static char many[1 << 16];
 	connected(&a, &b);
 	SAY("events %#x", events(a, POLLOUT));
 	CALL(recv(b, t, 9, MSG_DONTWAIT));
@@ -115,10 +116,15 @@ static void data(void) {
 	SAY("%.7s", t);
 	CALL(write(a, "", 0));
 	CALL(send(b, "back", 4, 0));
+	CALL(recv(a, t, 4, MSG_ERRQUEUE));
 	CALL(recv(a, t, 4, MSG_WAITALL | MSG_PEEK));
 	CALL(recv(a, t, 4, MSG_WAITALL));
 	setsockopt(a, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0, 10000}, sizeof(struct timeval));
 	CALL(read(a, t, 1));
+	setsockopt(a, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){0, 10000}, sizeof(struct timeval));
+	while (write(a, many, sizeof many) > 0)
+		;
+	SAY("full: %s", strerrorname_np(errno));
 }
 
 static void ends(void) {
@@ -168,7 +174,10 @@ static void resets(void) {
 	SAY("closed with bytes unread: events %#x", events(b, POLLHUP));
 	CALL(read(b, t, 10));
 	CALL(read(b, t, 10));
-	CALL(send(b, "x", 1, MSG_NOSIGNAL));
+	sigset_t broken;
+	sigemptyset(&broken), sigaddset(&broken, SIGPIPE), sigprocmask(SIG_BLOCK, &broken, NULL);
+	CALL(write(b, "x", 1));
+	CALL(sigtimedwait(&broken, NULL, &(struct timespec){0, 0}));
 	connected(&a, &b);
 	write(a, "first", 5);
 	settled(b, 5);
@@ -249,7 +258,7 @@ static void watches(void) {
 	SAY("events %#x of %u", got.events, got.data.u32);
 	while (epoll_wait(e, &got, 1, 5) > 0) // a further edge or none, and then none
 		;
-	int d = dup(n), m = accept(l, NULL, NULL);
+	int d = dup2(dup(n), 100), m = accept(l, NULL, NULL);
 	write(m, "x", 1);
 	do
 		epoll_wait(e, &got, 1, -1);

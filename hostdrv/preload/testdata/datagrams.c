@@ -275,12 +275,14 @@ static void nobody_once(void) {
 	char t[10];
 	to.sin_port = htons(9);
 	CALL(connect(a, (void *)&to, sizeof to));
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct pollfd p = {.fd = a};
+		set(a, IPPROTO_IP, IP_RECVERR, i == 3);
 		CALL(send(a, "x", 1, 0));
 		CALL(poll(&p, 1, 20000));
 		CALL(recv(a, t, 1, MSG_DONTWAIT));
 	}
+	CALL(recv(a, t, 10, MSG_ERRQUEUE)); // what ICMP has sent back
 }
 
 static void six(void) {

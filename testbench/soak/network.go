@@ -332,6 +332,11 @@ func (n *network) state() string {
 	for _, h := range n.hosts {
 		if h.busy() {
 			s += fmt.Sprintf("; %s has %d bytes of %d packets underway", n.Topology.Nodes[h.Node].Name, h.Credit(1).Outstanding(), h.sent)
+			for _, end := range h.ends {
+				if end != nil && end.busy() {
+					s += fmt.Sprintf(", its virtual link to host %d %v", end.account().peer, end)
+				}
+			}
 		}
 	}
 	return s

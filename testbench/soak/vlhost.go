@@ -3,6 +3,7 @@ package soak
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -26,6 +27,8 @@ type virtualEnd interface {
 	busy() bool
 	// lost is how many packets it has given up.
 	lost() uint32
+	// String says how it stands.
+	String() string
 }
 
 // stream is the account of an end.
@@ -165,7 +168,10 @@ func (e *softEnd) feed(r *linkproto.Route, raw []byte) { e.Feed(r, raw) }
 func (e *softEnd) send(packet []byte) error            { return e.Send(packet) }
 func (e *softEnd) emit() (route []byte, ok bool)       { return e.Emit(nil) }
 func (e *softEnd) busy() bool                          { return !e.Status().Up || e.Queued()+e.Readable() > 0 }
-func (e *softEnd) lost() uint32                        { return e.Counter(linkproto.CntLostPackets) }
+func (e *softEnd) String() string {
+	return fmt.Sprintf("of the host: %+v, %d to send, %d to receive", e.Status(), e.Queued(), e.Readable())
+}
+func (e *softEnd) lost() uint32 { return e.Counter(linkproto.CntLostPackets) }
 
 // came checks a packet that has come by a virtual link: behind all that came before, and for this host.
 func (h *netHost) came(p linkproto.Packet, peer int) {

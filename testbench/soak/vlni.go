@@ -2,6 +2,7 @@ package soak
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
@@ -82,7 +83,10 @@ func (e *niEnd) send(packet []byte) error {
 func (e *niEnd) underway() int                 { return len(e.sent) - int(e.freed) }
 func (e *niEnd) emit() (route []byte, ok bool) { return e.hand.Emit(nil, false) }
 func (e *niEnd) busy() bool                    { return !e.up || e.underway() > 0 || e.trapped || e.told != e.given }
-func (e *niEnd) lost() uint32                  { return 0 } // it would have ended the run
+func (e *niEnd) String() string {
+	return fmt.Sprintf("of the network interface: opened %v, up %v, peer %+v, %d underway, trapped %v, %d given, %d taken", e.opened, e.up, e.hand.Peer(), e.underway(), e.trapped, e.given, e.told)
+}
+func (e *niEnd) lost() uint32 { return 0 } // it would have ended the run
 
 // carried is how many packets a network interface holds for sending.
 func (h *netHost) carried() (packets int) {

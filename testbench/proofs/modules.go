@@ -212,6 +212,13 @@ func net() []prove.Proof {
 			Files: []string{"net/net_manage.v", "common/crc32c_byte.formal.v"}, Parts: []string{"common/beat_bytes.v", "common/beat_pack.v"},
 		},
 		{
+			Name: "net_router",
+			Properties: "a router of two ports as a whole: what comes leaves by an output once, whole, as it came and in order, or is counted, or was void; of what is void nothing " +
+				"stays; one that is alone leaves within 5 clocks from its last beat on, while outputs take it",
+			Top: "net_router_formal", Method: prove.Bounded, Depth: 11, Files: []string{"net/net_router.formal.v"},
+			Parts: []string{"net/net_router.v", "net/net_input.v", "net/net_output.v", "net/net_match.v", "net/net_table.v", "common/ram_sdp.v"},
+		},
+		{
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},

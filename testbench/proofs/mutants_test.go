@@ -452,4 +452,5 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"net_local", "net/net_local.v", "LEFT = REPLAY_BYTES - MAX_PACKET,", "LEFT = REPLAY_BYTES - MAX_PACKET + 1,"},
 	{"net_local", "net/net_local.v", "= !packets[7] && !gap;", "= !packets[7];"},
 	{"net_local", "net/net_local.v", "filled[AW+1:AW] == 2'd0", "filled[AW+1] == 1'b0"},
+	{"net_router", "net/net_router.formal.v", "REACH = 0", "REACH = 1"},
 }

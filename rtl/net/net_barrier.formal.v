@@ -112,9 +112,7 @@ always @* if (f_run) begin
         assert (entry == f_word);
         if (step != LOOK) begin
             assert ((said & ~ports) == 0 && (entered & ~said) == 0);
-            assert (news == (said != entered));
         end
-        if (step == STORE) assert (now == (all ? next : phase));
         if (step == STORE && !news && !renews) assert (after == entry);      // what is stale changes nothing
     end
 end
@@ -165,23 +163,21 @@ always @* assume (f_one < PORTS);
 reg [7:0] f_age;
 reg       f_calm;
 reg [PORTS-1:0] f_other;        // links by which a word comes for another group than one that waits
-reg [7:0] f_before, f_next;     // words of links that are looked at until it is, itself included; clocks until the first of them has been
+reg [7:0] f_before, f_next;     // turns of links until it is looked at, its own included; clocks until the first of them has been
 integer   f_i;
 always @* begin
-    f_before = chosen[f_one] ? 8'd0 : PORTS;
+    f_before = left[f_one] ? 8'd0 : PORTS;
     for (f_i = 0; f_i < PORTS; f_i = f_i + 1) begin
-        if (chosen[f_i] && (f_i <= f_one || !chosen[f_one])) f_before = f_before + 8'd1;
+        if (left[f_i] && (f_i <= f_one || !left[f_one])) f_before = f_before + 8'd1;
         f_other[f_i] = waits[f_i] && heard[14*f_i+13] && heard[14*f_i+8 +: 5] != words[13*f_i+8 +: 5];
     end
     f_next = step == CHOOSE ? (asked ? 8'd6 : 8'd2) : asks ? (step == LOOK ? 8'd5 : step == JUDGE ? 8'd4 : 8'd3)
-        : step == LOOK ? (scans ? 8'd9 : 8'd1) : step == JUDGE ? 8'd8 : 8'd7;
+        : step == LOOK ? 8'd9 : step == JUDGE ? 8'd8 : 8'd7;
 end
 always @(posedge clk) begin
     f_age  <= came[f_one] || !waits[f_one] ? 8'd0 : f_age + !held;
     f_calm <= (came[f_one] || !waits[f_one] || f_calm) && f_other == 0;
 end
 always @* if (f_run) begin
-    assert ((chosen & ~waits) == 0);
-    if (waits[f_one] && f_calm) assert (f_age + 8 * (f_before - 8'd1) + f_next <= LOOKED);
-    if (!clearing && step == LOOK && !asks && !scans && f_calm && waits[f_one]) assert ((chosen & same) != 0);
+    if (waits[f_one] && f_calm && !same[f_one]) assert (f_age + 8 * (f_before - 8'd1) + f_next <= LOOKED);
 end

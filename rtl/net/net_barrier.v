@@ -42,15 +42,15 @@ module net_barrier #(
     localparam N = PORTS + 1;
     localparam EW = 2 * N + 8;              // an entry: generation, phase, entered, ports
     localparam AGEW = $clog2(AGAIN + 1);
-    localparam [N-1:0] ONE = 1;
     localparam [3:0] CHOOSE = 4'd1, LOOK = 4'd2, JUDGE = 4'd4, STORE = 4'd8;
 
     wire [3:0] number = {2'd0, reg_addr[1:0]};
 
-    // Words that have come wait by link. Those of a round are looked at before any that come later.
-    reg  [PORTS-1:0]   waits, chosen;       // chosen: of this round
+    // Words that have come wait by link. In a round each link has one turn at most, the lowest of those left that has a word.
+    reg  [PORTS-1:0]   waits, left;
     reg  [13*PORTS-1:0] words;              // {group, value} each
-    wire [PORTS-1:0]   turn  = chosen != 0 ? chosen : waits;
+    wire               over  = (waits & left) == 0;
+    wire [PORTS-1:0]   turn  = waits & (left | {PORTS{over}});
     wire [PORTS-1:0]   first = turn & (~turn + 1'b1);
     reg  [4:0]         first_group;
     integer i;
@@ -72,6 +72,7 @@ module net_barrier #(
     wire        scannable = due && s_valid == 0;
     wire        begins = step == CHOOSE && !clearing && (asked || waits != 0 || scannable);
     wire [4:0]  begun  = asked ? reg_addr[6:2] : waits != 0 ? first_group : scan;
+    wire        looks  = step == LOOK && !asks && !scans;       // at words
     wire        late;
     at_least #(.WIDTH(AGEW), .LIMIT(AGAIN)) u_late (.x(age), .y(late));
 
@@ -97,25 +98,34 @@ module net_barrier #(
     always @* begin
         for (i = 0; i < PORTS; i = i + 1) begin
             came[i]   = heard[14*i+13];
-            same[i]   = waits[i] && words[13*i+8 +: 5] == group;
-            hits[i+1] = same[i] && words[13*i +: 8] == {generation, next} && !asks && !scans;
+            same[i]   = looks && waits[i] && words[13*i+8 +: 5] == group;
+            hits[i+1] = same[i] && words[13*i +: 8] == {generation, next};
         end
         hits[0] = asks && reg_write && number == `LP_BARRIER_PHASE && reg_wdata[7:0] == {generation, next};
     end
-    reg          news;
+    wire         news    = (said & ~entered) != 0;
     wire [N-1:0] missing = ports & ~said;
-    wire         all     = missing == 0 && news;
-    wire         single  = missing != 0 && (missing & (missing - ONE)) == 0;
+    reg          some, more;                // ports are missing, and more than one
+    always @* begin
+        {some, more} = 2'b00;
+        for (i = 0; i < N; i = i + 1) begin
+            more = more || (some && missing[i]);
+            some = some || missing[i];
+        end
+    end
+    wire         all     = !some && news;
+    wire         single  = some && !more;
     wire         renews  = asks && reg_write && number == `LP_BARRIER_MEMBERS      // only what is free is taken
         && (ports == 0 || (reg_wdata[N-1:0] == 0 && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == generation));
     wire         unused  = ^reg_wdata;
-    reg  [3:0]   now;                       // the phase
+    wire [3:0]   now     = all ? next : phase;
     assign       after = renews ? {reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4], 4'd0, {N{1'b0}}, reg_wdata[N-1:0]}
         : {generation, now, all ? {N{1'b0}} : said, ports};
     wire         forward = single && (news || (scans && ahead));   // the next phase is said by the one that is missing
     wire         speaks  = news ? all || single : scans;
     wire         held    = step == JUDGE && speaks && s_valid != 0;
-    wire [PORTS-1:0] to  = forward ? missing[N-1:1] : ports[N-1:1];
+    wire         says    = step == JUDGE && speaks && s_valid == 0;
+    wire [PORTS-1:0] to  = ports[N-1:1] & ~({PORTS{forward}} & said[N-1:1]);
 
     always @(posedge clk) begin
         step <= begins ? LOOK : step == CHOOSE || step == STORE ? CHOOSE : held ? JUDGE : {step[2:0], 1'b0};
@@ -124,31 +134,25 @@ module net_barrier #(
             group <= begun;
             asks  <= asked;
             scans <= !asked && waits == 0;
-            if (!asked && waits != 0) chosen <= turn;
+            if (!asked && waits != 0) left <= turn & ~first;
         end
         if (step == LOOK) begin
             said <= entered | (hits & ports);
-            news <= (hits & ports & ~entered) != 0;
-            if (!asks && !scans) chosen <= chosen & ~same;
             case (number)
                 `LP_BARRIER_MEMBERS: reg_value <= {generation, {(28 - N){1'b0}}, ports};
                 `LP_BARRIER_PHASE:   reg_value <= {24'd0, generation, phase};
                 default:             reg_value <= {{(32 - N){1'b0}}, entered};
             endcase
         end
-        if (step == JUDGE) now <= all ? next : phase;
 
         // Words as they come.
         for (i = 0; i < PORTS; i = i + 1)
             if (heard[14*i+13]) words[13*i +: 13] <= heard[14*i +: 13];
-        waits <= came | (step == LOOK && !asks && !scans ? waits & ~same : waits);
+        waits <= came | (waits & ~same);
 
         // Words to be said.
-        s_valid <= s_valid & ~s_take & alive;
-        if (step == JUDGE && speaks && s_valid == 0) begin
-            s_valid <= to & alive;
-            s_word  <= {group, generation, forward || all ? next : phase};
-        end
+        s_valid <= alive & ((s_valid & ~s_take) | ({PORTS{says}} & to));
+        if (says) s_word <= {group, generation, forward || all ? next : phase};
         age <= late || rst ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick};
         if (step == JUDGE && scans) begin
             scan <= scan + 5'd1;
@@ -159,7 +163,7 @@ module net_barrier #(
         if (clearing) cleared <= cleared + 6'd1;
         if (rst) begin
             step <= CHOOSE;
-            {waits, chosen, s_valid} <= 0;
+            {waits, left, s_valid} <= 0;
             {due, done, ahead, scan, cleared} <= 0;
         end
     end

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv/collective"
+	"github.com/stafflink/lmmc/testbench"
 )
 
 // LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there; in real time they are what a call takes.
@@ -26,8 +27,19 @@ type LogP struct {
 
 // Predict returns how long barriers of n members take by so many networks, the mean over members and some barriers, between which each waits for a time. acknowledged: multicasts are.
 // way returns the cables between switches by which messages go between two members, by numbers of them in both directions; nil: there are none.
-func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int) float64 {
-	const first, rounds = 2, 20 // the first ones meet no acknowledgements of others before
+//
+// Members enter the first barrier at random within a pause. Who enters last leaves first, and so enters the next one first: members that have once drifted apart stay so, and the messages of several
+// stages meet on cables then. The mean is of some such beginnings.
+func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int) (mean float64) {
+	const beginnings = 4
+	for seed := range uint64(beginnings) {
+		mean += p.predict(a, n, networks, acknowledged, pause, way, testbench.NewRand(seed)) / beginnings
+	}
+	return mean
+}
+
+func (p LogP) predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int, rng *testbench.Rand) float64 {
+	const first, rounds = 4, 20 // the first ones meet no acknowledgements of others before, and are as apart as they began
 	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n), way: way, free: [2]map[int]float64{{}, {}}}
 	sum := 0.0
 	for i := range m.nodes {
@@ -47,7 +59,8 @@ func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool
 				m.at(at.now, at.begin)
 			}
 		}
-		m.at(0, at.begin)
+		at.now = pause * rng.Float64()
+		m.at(at.now, at.begin)
 	}
 	for m.events.Len() > 0 {
 		e := heap.Pop(&m.events).(event)
@@ -79,6 +92,7 @@ type node struct {
 	stages         []collective.Stage
 	told           bool        // it has sent in the first stage
 	came           [][]float64 // by sender: when messages came that its program has not taken
+	owesCasts      bool        // an acknowledgement of multicasts is due
 	owes           []int       // by sender: the serial number of an acknowledgement that is due; 0: none is
 
 	begin func()
@@ -171,8 +185,13 @@ func (m *prediction) arrive(from, to, by int, cast bool) {
 	at.came[from] = append(at.came[from], came)
 	switch {
 	case m.AckDelay == 0 || cast && !m.acknowledged:
+	case cast && at.owesCasts: // one acknowledgement is of all that have come
 	case cast:
-		m.at(came+max(m.AckDelay, float64(flowctl.CastAckDelay(len(m.nodes)-1))), func() { m.acknowledge(to, from, by, m.CastGap) })
+		at.owesCasts = true
+		m.at(came+max(m.AckDelay, float64(flowctl.CastAckDelay(len(m.nodes)-1))), func() {
+			at.owesCasts = false
+			m.acknowledge(to, from, by, m.CastGap)
+		})
 	case at.owes[from] == 0:
 		m.serial++
 		serial := m.serial

@@ -13,6 +13,7 @@ import (
 
 // netHost is a host of a network. It sends CONNECTs, which trap, so that each packet is seen as it comes.
 type netHost struct {
+	ticked uint64 // clocks that its virtual links know to have passed
 	*cluster.NI
 	net      *network
 	number   int

@@ -17,8 +17,8 @@ type virtualEnd interface {
 	account() *stream
 	// feed takes an INIT, or what is of the end's number.
 	feed(r *linkproto.Route, raw []byte)
-	// turn lets a turn pass, and takes what has come.
-	turn()
+	// turn lets clocks pass, and takes what has come.
+	turn(clocks int)
 	// send takes a packet, or returns flowctl.ErrFull.
 	send(packet []byte) error
 	// emit is the next ROUTE to send.
@@ -80,7 +80,7 @@ func (h *netHost) openVirtual() {
 		}
 		h.ends = append(h.ends, &softEnd{stream{peer: i}, try.Get(flowctl.NewVirtual(c)), h})
 	}
-	h.Routed = h.routed
+	h.Routed, h.ticked = h.routed, n.Cycles
 }
 
 // routed gives a ROUTE to the end that it is for.
@@ -99,9 +99,11 @@ func (h *netHost) routed(r linkproto.Route, raw []byte) {
 
 // turnVirtual lets a turn pass for the ends, and has them send.
 func (h *netHost) turnVirtual(offering bool) {
+	passed := int(h.net.Cycles - h.ticked) // more than a turn where routers were asked meanwhile
+	h.ticked = h.net.Cycles
 	for _, end := range h.ends {
 		if end != nil {
-			end.turn()
+			end.turn(passed)
 		}
 	}
 	if offering && len(h.queue) == 0 {
@@ -145,9 +147,9 @@ func (h *netHost) virtualBusy() bool {
 	return slices.ContainsFunc(h.ends, func(end virtualEnd) bool { return end != nil && end.busy() })
 }
 
-func (e *softEnd) turn() {
+func (e *softEnd) turn(clocks int) {
 	h, n := e.host, e.host.net
-	e.Tick(turn)
+	e.Tick(clocks)
 	if loss, ok := e.Lost(); ok {
 		for _, id := range e.sent[loss.First:] {
 			n.reported[id] = true

@@ -35,9 +35,9 @@ func (e *niEnd) feed(r *linkproto.Route, raw []byte) {
 	}
 }
 
-func (e *niEnd) turn() {
+func (e *niEnd) turn(clocks int) {
 	n := e.host.net
-	if e.hand.Tick(turn); !e.opened && e.hand.Peer().Known {
+	if e.hand.Tick(clocks); !e.opened && e.hand.Peer().Known {
 		e.opened = true
 		e.set(linkproto.VLRegPeer, uint32(e.hand.Config().Peer))
 		e.set(linkproto.VLRegNumber, uint32(e.hand.Peer().Number))

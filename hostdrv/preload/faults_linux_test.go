@@ -53,6 +53,7 @@ func TestDeaths(t *testing.T) {
 		{"own daemon", func(n *network, _ int) error { return n.stop[0]() }, "Connection reset by peer\nBroken pipe\n"},
 		{"the peer's daemon", func(n *network, _ int) error { return n.stop[1]() }, "Connection reset by peer\nBroken pipe\n"},
 		{"own node", func(n *network, _ int) error { return n.nodes[0].Close() }, "Connection reset by peer\nBroken pipe\n"},
+		{"the peer's cable", func(n *network, _ int) error { return n.Cut(1, true) }, "Connection reset by peer\nBroken pipe\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := begin(t, cluster.Model)

@@ -62,8 +62,9 @@ func Look[T any](t *testing.T, page http.Handler, script string) (found [len(Wid
 	defer cancel()
 	run := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", server.URL+"/outer")
-	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) } // so that it leaves nothing behind that writes into its folder
+	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) }
 	run.WaitDelay = 10 * time.Second
+	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	check.Fatal(t, run.Start())
 	var text []byte
 	select {
@@ -72,6 +73,10 @@ func Look[T any](t *testing.T, page http.Handler, script string) (found [len(Wid
 	}
 	cancel()
 	_ = run.Wait()
+	// What it has started may go on for a moment, and write into its folder.
+	for end := time.Now().Add(run.WaitDelay); syscall.Kill(-run.Process.Pid, syscall.SIGKILL) == nil && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if text == nil {
 		t.Fatalf("the page does not show what this looks for:\n%s", script)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"time"
 
@@ -247,6 +248,9 @@ func (n *NI) own() {
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.unlock()
+		if n.timing.VirtualTime && !n.timing.Rests {
+			runtime.Gosched() // goroutines that are ready run before time goes on
+		}
 
 		err = n.transport.Exchange(&x)
 

@@ -57,6 +57,7 @@ type Timing struct {
 	LinkTimeout    int     // ticks after which a link that is not up is given up, unless Options say otherwise
 	AckCoalesce    int     // ticks for which an acknowledgement waits for something to go with, since each Out has its price; 0 where it has none
 	VirtualTime    bool    // time stands still in an idle Exchange
+	Rests          bool    // and while programs of other processes may want the processor
 }
 
 // Opener opens a target for Open. The URL is the target's: its scheme is the one registered.

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -165,9 +164,6 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	w := h.world
 	if w == nil {
 		return net.ErrClosed
-	}
-	if w.rest.most == 0 {
-		runtime.Gosched() // goroutines that are ready run before time goes on
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,9 +25,10 @@ const slice = 512
 // Rest makes the world rest where programs may need the processor to answer: when all drivers that wait are patient (Exchange.Patient), no symbol has gone to a network interface or
 // come from one for settle ticks, and busy, which is called while no turn runs, returns false. Then time stands still for up to most of real time, or until a driver wants something.
 // The world rests once after each thing that has happened. After that time hurries as long as a driver is owed something (Exchange.Owed); otherwise the world rests again every
-// slice ticks. Call it before the first Exchange.
+// slice ticks. Call it before the first Host.
 func (w *World) Rest(most time.Duration, settle int, busy func() bool) {
 	r := &w.rest
+	w.timing.Rests = true
 	r.most, r.settle, r.busy, r.change.L = most, settle, busy, &w.mu
 	r.timer = time.AfterFunc(most, func() {
 		w.mu.Lock()

@@ -324,17 +324,16 @@ func TestSplitKeys(t *testing.T) {
 // counts. The next one is good.
 func TestSplitRestart(t *testing.T) {
 	const other = ^splitKey
+	said := func(w linkproto.Word) func(linkproto.Key) []linkproto.Symbol {
+		return func(k linkproto.Key) []linkproto.Symbol { return linkproto.AppendWord(nil, k, w) }
+	}
 	for _, w := range []struct {
 		name    string
 		symbols func(linkproto.Key) []linkproto.Symbol
 	}{
-		{"ACK", func(k linkproto.Key) []linkproto.Symbol {
-			return linkproto.AppendWord(nil, k, linkproto.Word{Value: 9})
-		}},
+		{"ACK", said(linkproto.Word{Value: 9})},
 		{"INIT", func(linkproto.Key) []linkproto.Symbol { return someWords[5] }},
-		{"BARRIER", func(k linkproto.Key) []linkproto.Symbol {
-			return linkproto.AppendWord(nil, k, linkproto.Word{Kind: linkproto.KindBarrier, Group: 21, Value: 9})
-		}},
+		{"BARRIER", said(linkproto.Word{Kind: linkproto.KindBarrier, Group: 21, Value: 9})},
 	} {
 		s := openSplitter(t, true)
 		p := &s.pins

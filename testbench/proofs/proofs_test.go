@@ -103,9 +103,26 @@ func TestListed(t *testing.T) {
 	}
 }
 
+// mutant is a change of a module, and a proof that must refute it.
+type mutant struct{ proof, file, old, new string }
+
+// mutants reads testdata/mutants.txt: lines PROOF FILE, each with its changes "OLD" => "NEW" below it.
+func mutants(t *testing.T) (all []mutant) {
+	t.Helper()
+	var m mutant
+	for i, line := range strings.Split(string(check.Must(os.ReadFile("testdata/mutants.txt"))(t)), "\n") {
+		if n, _ := fmt.Sscanf(line, "  %q => %q", &m.old, &m.new); n == 2 {
+			all = append(all, m)
+		} else if n, _ := fmt.Sscanf(line, "%s %s", &m.proof, &m.file); n != 2 && line != "" {
+			t.Fatalf("testdata/mutants.txt:%d: %q, want PROOF FILE or \"OLD\" => \"NEW\"", i+1, line)
+		}
+	}
+	return all
+}
+
 // A change of the RTL must not leave a mutant behind that no longer applies, also one that the seed does not try.
 func TestMutantsApply(t *testing.T) {
-	for _, m := range mutants {
+	for _, m := range mutants(t) {
 		if text := check.Must(fs.ReadFile(rtl.FS, m.file))(t); !bytes.Contains(text, []byte(m.old)) || m.old == m.new {
 			t.Errorf("rtl/%s does not hold %q, or is not changed by %q", m.file, m.old, m.new)
 		}
@@ -123,7 +140,7 @@ func TestProofsKillMutants(t *testing.T) {
 	const sample = 8
 	seed := testbench.SampleSeed(t, rtl.Hash()) % sample
 	t.Logf("the same again: go test ./testbench/proofs -run '^TestProofsKillMutants$' -seed %d", seed)
-	for i, m := range mutants {
+	for i, m := range mutants(t) {
 		if !*everyMutant && uint64(i)%sample != seed {
 			continue
 		}

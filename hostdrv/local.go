@@ -82,16 +82,27 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 			return nil, err
 		}
 	}
-	n.lock()
-	defer n.unlock()
+	if err := node.begin(); err != nil {
+		if node.uplink != nil {
+			node.uplink.close()
+		}
+		return nil, err
+	}
+	return &Node{backend: node}, nil
+}
+
+// begin greets the peers and takes events.
+func (node *localNode) begin() error {
+	node.lock()
+	defer node.unlock()
 	for _, l := range node.links {
 		l.hello(true)
 	}
-	if err := n.takeEvents(handler{node}); err != nil {
-		return nil, err
+	if err := node.takeEvents(handler{node}); err != nil {
+		return err
 	}
-	n.wakeOwner()
-	return &Node{backend: node}, nil
+	node.wakeOwner()
+	return nil
 }
 
 // setUp sets which link may write which frame, and makes the NI report changes; it does so again if an answer was lost.

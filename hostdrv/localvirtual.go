@@ -50,11 +50,16 @@ func (n *NI) hangUp() {
 	if done {
 		return
 	}
-	real, stop := context.WithTimeout(context.Background(), 10*hangUpLimit)
-	defer stop()
-	ctx, cancel := n.WithTimeout(real, hangUpLimit)
+	ctx, cancel := n.briefly()
 	defer cancel()
 	n.until(ctx, "virtual links to close", n.core.HungUp) // or not: the peers find out
+}
+
+// briefly is for as long as closing may wait for the NI.
+func (n *NI) briefly() (context.Context, context.CancelFunc) {
+	real, stop := context.WithTimeout(context.Background(), 10*hangUpLimit)
+	ctx, cancel := n.WithTimeout(real, hangUpLimit)
+	return ctx, func() { cancel(); stop() }
 }
 
 // newVirtual makes a virtual link, which the NI carries out if it can carry out another one, and else the driver.

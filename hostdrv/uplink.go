@@ -73,9 +73,19 @@ func (o NodeOptions) checkUplink(n *NI) error {
 // open begins to pass ROUTEs.
 func (u *uplink) open(ctx context.Context) error {
 	u.ni.lock()
-	u.ni.core.Uplink = u
+	taken := u.ni.core.Uplink != nil
+	if !taken {
+		u.ni.core.Uplink = u
+	}
 	u.ni.unlock()
-	return u.ni.run(ctx, func(b *Batch) { b.WriteRegister(linkproto.RegControl, linkproto.ControlGateway.In(1)) })
+	if taken {
+		return fmt.Errorf("%w: the uplink is another node's already: close that one first", ErrOption)
+	}
+	err := u.ni.WriteRegister(ctx, linkproto.RegControl, linkproto.ControlGateway.In(1))
+	if err != nil {
+		u.close()
+	}
+	return err
 }
 
 // send gives the network a ROUTE. It is for the node's lock.
@@ -129,9 +139,12 @@ func (u *uplink) receive() {
 	}
 }
 
-// close ends what open began: the NI is the program's.
+// close ends what open began, also what the NI does for it: the NI is the program's.
 func (u *uplink) close() {
 	u.ni.lock()
-	defer u.ni.unlock()
 	u.ni.core.Uplink = nil
+	u.ni.unlock()
+	ctx, cancel := u.ni.briefly()
+	defer cancel()
+	u.ni.WriteRegister(ctx, linkproto.RegControl, 0) // or not: then it can no longer be used
 }

@@ -88,6 +88,7 @@ func serveSocket(ctx *cli.Context, target string) {
 	}
 	node, err := at.start(ctx, n.NI)
 	if err == nil {
+		defer try.Finally(node.Close) // before the uplink
 		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
 	}
 	if err != nil {

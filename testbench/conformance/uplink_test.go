@@ -162,6 +162,28 @@ func TestUplinkConforms(t *testing.T) {
 	}
 }
 
+// TestUplinkCloses: when its node has closed, an uplink tells its program nothing any more that is for others; a second node that wants it meanwhile is refused.
+func TestUplinkCloses(t *testing.T) {
+	w := mixedModels(t)
+	open := func(i int) *hostdrv.NI {
+		n := check.Must(hostdrv.New(t.Context(), check.Must(w(i))(t), hostdrv.Options{Seed: uint64(i + 1), NodeID: numbers[i]}))(t)
+		t.Cleanup(func() { check.Error(t, n.Close()) })
+		return n
+	}
+	up := open(uplink)
+	control := func() uint32 { return check.Must(up.ReadRegister(t.Context(), linkproto.RegControl))(t) }
+	o := hostdrv.NodeOptions{Seed: 1, Relay: map[uint16]int{4: 2}, Peers: []hostdrv.Peer{{Node: 4}}, Uplink: up}
+	node := check.Must(hostdrv.Start(t.Context(), open(ringed), o))(t)
+	check.Equal(t, "CONTROL of the uplink", control(), linkproto.ControlGateway.In(1))
+	another := check.Must(hostdrv.New(t.Context(), check.Must(w(board))(t), hostdrv.Options{Seed: 9, NodeID: numbers[uplink]}))(t)
+	t.Cleanup(func() { check.Error(t, another.Close()) })
+	_, err := hostdrv.Start(t.Context(), another, o)
+	check.Fails(t, "an uplink of two nodes", err, hostdrv.ErrOption, "another node's already")
+	check.Equal(t, "CONTROL of the uplink of the first", control(), linkproto.ControlGateway.In(1))
+	check.Fatal(t, node.Close())
+	check.Equal(t, "CONTROL when its node has closed", control(), 0)
+}
+
 func testMixedPorts(t *testing.T, nodes []*hostdrv.Node) {
 	t.Helper()
 	for from := range nodes {

@@ -3,8 +3,8 @@
 //
 // Contract: link_endpoint's, but for these.
 //   tick, tx_*, rx_*: of each lane, the lowest first. All lanes have the same PHY. A symbol a clock on each needs WIDTH >= LANES.
-//   A packet leaves when it is whole in the replay buffer, and shows on m_* when its frame is whole and all before it have come, so it is
-//   never on trial.
+//   A packet leaves when it is whole in the replay buffer, and shows on m_* when its frame is whole and all before it have come: if EARLY,
+//   on trial until its end, which says whether it is malformed.
 //   SKEW_BYTES: as of lane_rx.
 //   open: lanes over which frames go. foreign: lanes cabled to another end.
 //
@@ -139,7 +139,9 @@ module link_trunk #(
 
     // Receive side.
     wire ev_packet, ev_malformed;
-    trunk_order #(.LANES(LANES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .WIDTH(WIDTH)) u_order (
+    trunk_order #(
+        .LANES(LANES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY != 0), .WIDTH(WIDTH)
+    ) u_order (
         .clk(clk), .rst(rst), .tick(tick[0]), .up(up), .restart(restart),
         .h_valid(h_valid), .h_ready(h_ready), .h_data(h_data), .h_keep(h_keep), .h_last(h_last), .h_seq(h_seq), .h_malformed(h_malformed),
         .h_doomed(h_doomed), .waits(waits), .active(active), .doubt(doubt), .heard(hearing),

@@ -4,7 +4,8 @@
 // Contract:
 //   h_*, waits, active, doubt: of each lane, as of lane_rx; doubt (pulse): something was damaged, or the lane was closed. heard: as
 //   of lane_state.
-//   m_*: packets in order, in beats of WIDTH bytes. A frame that was delivered before, and one that is doomed, is taken and dropped.
+//   m_*: packets in order, in beats of WIDTH bytes, from the clock on in which the lane gives them if EARLY, as of fifo_commit: one that is
+//   malformed is void then. A frame that was delivered before, and one that is doomed, is taken and dropped.
 //   expected, lost, stop: the absolute state that link state words carry. `lost` rises when a later frame waits, or after a doubt, and the
 //   expected one can come by no lane any more: each that is heard shows a later one, or has brought no frame symbol for SKEW symbol times,
 //   while this end said GO.
@@ -19,6 +20,7 @@ module trunk_order #(
     parameter RX_BYTES   = 4096,
     parameter MAX_PACKET = 1032,
     parameter HEADROOM   = 256,
+    parameter EARLY      = 0,
     parameter WIDTH      = 4
 ) (
     input  wire                     clk,
@@ -147,7 +149,7 @@ module trunk_order #(
     at_least #(.WIDTH(USEDW), .LIMIT(LOW / WIDTH + 1)) u_low (.x(used), .y(above_low));
 
     wire unused_overflow;
-    fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(BEATS)) u_fifo (
+    fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY)) u_fifo (
         .clk(clk), .rst(rst),
         .wr_en(move), .wr_data({h_last[from], h_keep[WIDTH*from +: WIDTH], h_data[8*WIDTH*from +: 8*WIDTH]}),
         .commit(finish && fits), .rollback((finish && !fits) || restart),

@@ -27,10 +27,10 @@ type Hops struct {
 	}
 }
 
-// OpenHops makes a way by so many routers, and brings its links up.
-func OpenHops(ctx context.Context, routers int) (*Hops, error) {
+// OpenHops makes a way by so many routers, over links of so many lanes, and brings them up. Packets have that many bytes a beat.
+func OpenHops(ctx context.Context, routers, lanes int) (*Hops, error) {
 	h := &Hops{routers: routers}
-	return h, open(ctx, "hops", map[string]int{"ROUTERS": routers}, 1, h.attach)
+	return h, open(ctx, "hops", map[string]int{"ROUTERS": routers, "LANES": lanes, "WIDTH": lanes}, 1, h.attach)
 }
 
 func (h *Hops) attach(m *verilator.Model) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -144,6 +145,61 @@ func TestMemberDies(t *testing.T) {
 			}
 			if f.now > 2*time.Second {
 				t.Errorf("%s of %d: it took %v", name, n, f.now)
+			}
+		}
+	}
+}
+
+// TestMemberSilent: a member that is there and makes no call is named at all others within Options.Silence and two patiences, whomever else they wait for, and hears of it in its next
+// call. One that is only late is not.
+func TestMemberSilent(t *testing.T) {
+	const silence, patience = 4 * time.Second, time.Second
+	for _, name := range collective.Barriers() {
+		for _, n := range []int{2, 13} {
+			for first, call := range map[string]func(g *collective.Group) error{
+				"barrier": func(g *collective.Group) error { return g.Barrier(context.Background()) },
+				"broadcast": func(g *collective.Group) error {
+					if err := g.Broadcast(context.Background(), 0, make([]byte, 9)); err != nil {
+						return err
+					}
+					return g.Barrier(context.Background())
+				},
+			} {
+				f := newFake(n, 3)
+				groups := join(t, f, collective.Options{Barrier: name, Silence: silence, Patience: patience})
+				silent := n / 2
+				var others sync.WaitGroup
+				others.Add(n - 1)
+				var late, took time.Duration
+				errs := each(groups, func(g *collective.Group) error {
+					end := f.ends[g.Rank()]
+					if g.Rank() != silent {
+						defer others.Done()
+						defer end.be(true)
+					} else { // late by less than the silence, which harms nobody
+						end.pause(silence - patience)
+					}
+					if err := g.Barrier(context.Background()); err != nil {
+						return errors.New("in the first: " + err.Error())
+					}
+					if g.Rank() == silent {
+						late = f.time()
+						end.be(true)
+						others.Wait()
+						took = f.time() - late
+						end.be(false)
+						if err := call(g); err != nil { // else it had only to hear of this one
+							return err
+						}
+					}
+					return call(g)
+				})
+				for rank, err := range errs {
+					check.Fails(t, fmt.Sprintf("%s, %s, member %d of %d", name, first, rank, n), err, collective.ErrMember, fmt.Sprintf("node %d: it is there and has not entered", silent+1))
+				}
+				if took < silence || took > silence+2*patience {
+					t.Errorf("%s, %s of %d: it took %v", name, first, n, took)
+				}
 			}
 		}
 	}

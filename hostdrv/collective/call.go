@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
@@ -17,6 +18,8 @@ const (
 	kindProbe kind = iota // is the peer there?
 	kindEnd               // a member does not take part any more: its number, and why
 	kindLate              // asks for the release of a barrier
+	kindAsk               // is the peer's program in a call?
+	kindHere              // it is
 	kindBarrier
 	kindBroadcast
 	kindReduce
@@ -27,7 +30,7 @@ const (
 	kindLeave
 )
 
-var kindNames = [16]string{"probe", "end", "late", "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "alltoall", "leave"}
+var kindNames = [16]string{"probe", "end", "late", "ask", "here", "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "alltoall", "leave"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -83,7 +86,7 @@ func (g *Group) run(ctx context.Context, k kind, work func() error, agreed ...in
 		hash = mix(hash, v)
 	}
 	g.kind, g.tag = k, uint32(g.serial)<<serialShift|uint32(k)<<kindShift|hash&hashMask
-	g.ctx, g.passed, g.overtaken = ctx, 0, false
+	g.ctx, g.passed, g.overtaken, g.doubted = ctx, 0, false, nobody
 	err := work()
 	if k == kindBarrier {
 		g.loose = 0
@@ -118,11 +121,13 @@ func (g *Group) tellEnd(rank int, member *MemberError) {
 	g.tell(rank, kindEnd, told[:min(len(told), segment)])
 }
 
-// tell sends what belongs to no call, if there is a descriptor left.
-func (g *Group) tell(rank int, k kind, data []byte) {
-	if g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(g.serial)<<serialShift | uint32(k)<<kindShift, Data: data, Cookie: uint64(k)}) == nil {
+// tell sends what belongs to no call, and reports whether there was a descriptor left for it.
+func (g *Group) tell(rank int, k kind, data []byte) bool {
+	err := g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(g.serial)<<serialShift | uint32(k)<<kindShift, Data: data, Cookie: uint64(k)})
+	if err == nil {
 		g.posted++
 	}
+	return err == nil
 }
 
 // send sends data to a member. It is the caller's again at once.
@@ -171,6 +176,8 @@ func (g *Group) free(b []byte) {
 
 // receive takes the next data of a member, and gives it to use, segment by segment.
 func (g *Group) receive(rank, bytes int, use func(at int, part []byte)) error {
+	g.awaited = rank
+	defer func() { g.awaited = nobody }()
 	for at := 0; ; {
 		for len(g.came[rank]) == 0 || g.early(rank, g.came[rank][0]) {
 			if err := g.step(); err != nil {
@@ -234,9 +241,39 @@ func (g *Group) step() error {
 		g.passed++
 		g.probe()
 		g.late()
-		return nil
+		return g.doubt()
 	}
 	return g.take(done)
+}
+
+// doubt asks the member for which this one has waited for the silence whether it is in a call. One that waits itself answers. One that does not, within a patience, is silent: it has left no call before it sent
+// what this member waits for.
+func (g *Group) doubt() error {
+	waited := time.Duration(g.passed) * g.patience
+	switch {
+	case g.silence < 0 || waited < g.silence || g.awaited == nobody:
+		g.doubted = nobody
+	case g.doubted == g.awaited:
+		return g.silent(waited, g.members[g.awaited])
+	default:
+		if g.tell(g.awaited, kindAsk, nil) {
+			g.doubted = g.awaited
+		}
+	}
+	return nil
+}
+
+// silent ends the call since members make no call. They are told too, and hear of it when they make one.
+func (g *Group) silent(waited time.Duration, nodes ...uint16) error {
+	others := ""
+	if len(nodes) > 1 {
+		others = fmt.Sprintf(", nor have nodes %v", nodes[1:])
+	}
+	member := &MemberError{nodes[0], fmt.Sprintf("it is there and has not entered %v %d%s: node %d has waited %v", g.kind, g.serial, others, g.members[g.rank], waited)}
+	for _, node := range nodes {
+		g.tellEnd(g.ranks[node], member)
+	}
+	return member
 }
 
 // calm begins a new patience.
@@ -281,8 +318,17 @@ func (g *Group) take(done message.Completion) error {
 	if ended != nil {
 		return ended
 	}
-	if member && done.Err == nil && k == kindLate {
-		return g.again(rank, done.Tag)
+	if member && done.Err == nil {
+		switch k {
+		case kindLate:
+			return g.again(rank, done.Tag)
+		case kindAsk:
+			g.tell(rank, kindHere, nil)
+		case kindHere:
+			if rank == g.doubted {
+				g.doubted = nobody
+			}
+		}
 	}
 	if ours {
 		g.keep(rank, packet{done.Tag, data})
@@ -294,7 +340,7 @@ func (g *Group) take(done message.Completion) error {
 func (g *Group) sent(rank int, done message.Completion) error {
 	g.posted--
 	switch k := kind(done.Cookie); {
-	case k == kindEnd || k == kindLate:
+	case k == kindEnd || k == kindLate || k == kindAsk || k == kindHere:
 		return nil
 	case k == kindProbe:
 		g.asked[rank] = false

@@ -44,9 +44,10 @@ type fakeEnd struct {
 	rank    int
 	rooms   []message.Receive
 	done    []message.Completion
-	waiting bool
+	waiting context.Context // nil: it does not
 	sent    int
 	gone    bool // it is closed, or its node died
+	silent  bool // its program does something else, and looks at no message
 }
 
 func newFake(n int, seed uint64) *fake {
@@ -95,8 +96,8 @@ func (e *fakeEnd) Wait(ctx context.Context) (message.Completion, error) {
 	f := e.net
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	e.waiting = true
-	defer func() { e.waiting = false }()
+	e.waiting = ctx
+	defer func() { e.waiting = nil }()
 	defer context.AfterFunc(ctx, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -159,7 +160,9 @@ func (f *fake) deliver() bool {
 
 // expire lets time pass, if all wait.
 func (f *fake) expire() bool {
-	if len(f.timers) == 0 || slices.ContainsFunc(f.ends, func(e *fakeEnd) bool { return !e.gone && (!e.waiting || len(e.done) > 0) }) {
+	if len(f.timers) == 0 || slices.ContainsFunc(f.ends, func(e *fakeEnd) bool {
+		return !e.gone && !e.silent && (e.waiting == nil || e.waiting.Err() != nil || len(e.done) > 0)
+	}) {
 		return false
 	}
 	var first *fakeTimer
@@ -186,6 +189,32 @@ func (e *fakeEnd) WithTimeout(ctx context.Context, d time.Duration) (context.Con
 		delete(e.net.timers, t)
 		e.net.mu.Unlock()
 	}
+}
+
+// time is what has passed.
+func (f *fake) time() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// pause has the program do something else for a time.
+func (e *fakeEnd) pause(d time.Duration) {
+	over := make(chan struct{})
+	e.net.mu.Lock()
+	e.silent = true
+	e.net.timers[&fakeTimer{e.net.now + d, func() { e.silent = false; close(over) }}] = true
+	e.net.wake()
+	e.net.mu.Unlock()
+	<-over
+}
+
+// be says whether the program does something else for a time.
+func (e *fakeEnd) be(silent bool) {
+	e.net.mu.Lock()
+	defer e.net.mu.Unlock()
+	e.silent = silent
+	e.net.wake()
 }
 
 func (e *fakeEnd) Close() error {

@@ -40,8 +40,13 @@ type Options struct {
 	// Topology is the network, for barriers by Hardware; nil: there are none.
 	Topology *topology.Topology
 	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
-	Seed     uint64        // decides what is random; 0: something random
+	// Silence is how long a member may be late, in the target's time. After that, and two patiences more, the call of those that wait ends the group and names it. 0: DefaultSilence; less: any time.
+	Silence time.Duration
+	Seed    uint64 // decides what is random; 0: something random
 }
+
+// DefaultSilence is Options.Silence where they say nothing.
+const DefaultSilence = 10 * time.Minute
 
 // Errors that callers tell apart with errors.Is.
 var (
@@ -76,6 +81,7 @@ type Group struct {
 	acknowledged bool      // Options.Acknowledged
 	released     uint32    // tag of the last release by multicast
 	patience     time.Duration
+	silence      time.Duration // less than 0: any
 
 	mu        sync.Mutex
 	failure   error
@@ -90,6 +96,8 @@ type Group struct {
 	came      [][]packet // by rank: what has come and was not taken, in order
 	asked     []bool     // by rank: a probe is underway
 	passed    int        // patiences in this call, since a packet has overtaken what it waits for
+	awaited   int        // rank of which this member waits for a message; nobody: of none
+	doubted   int        // that has been asked whether it is in a call, and has not answered; nobody: none
 	overtaken bool       // one has
 	posted    int        // sends that have not completed
 	loose     int        // bytes of calls since the last one that waited for all members, with some for each call
@@ -102,6 +110,7 @@ type packet struct {
 }
 
 const (
+	nobody = -1
 	// segment is how many bytes go in a message: those of longer data flow behind each other.
 	segment         = 4096
 	defaultPatience = time.Second
@@ -202,7 +211,7 @@ func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	n := len(o.Members)
 	g := &Group{
 		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, multicast: o.Multicast, acknowledged: o.Acknowledged, patience: cmp.Or(o.Patience, defaultPatience),
-		came: make([][]packet, n), asked: make([]bool, n),
+		silence: cmp.Or(o.Silence, DefaultSilence), awaited: nobody, doubted: nobody, came: make([][]packet, n), asked: make([]bool, n),
 	}
 	g.stages = g.barrier.Stages(n, g.rank)
 	for rank, member := range g.members {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -250,6 +251,7 @@ func (g *Group) waitHardware() error {
 	if err := h.barrier.Enter(g.ctx); err != nil {
 		return err
 	}
+	waited := time.Duration(0)
 	for patience := g.patience; ; patience = g.patience / 8 {
 		limit, cancel := g.transport.WithTimeout(g.ctx, patience)
 		err := h.barrier.Wait(limit)
@@ -259,13 +261,18 @@ func (g *Group) waitHardware() error {
 			return nil
 		}
 		if over && g.ctx.Err() == nil {
-			if _, err = h.look(g.ctx); err == nil {
+			var missing []uint16
+			if missing, err = h.look(g.ctx); err == nil {
 				err = g.hear(g.patience / 8)
+			}
+			waited += patience + g.patience/8
+			if err == nil && g.silence >= 0 && waited >= g.silence && missing != nil {
+				err = g.silent(waited, missing...)
 			}
 		}
 		if err != nil && g.ctx.Err() != nil {
 			missing, _ := h.look(context.WithoutCancel(g.ctx))
-			return fmt.Errorf("%s: %w", missing, err)
+			return fmt.Errorf("%s: %w", h.waiting(missing), err)
 		} else if err != nil {
 			return err
 		}
@@ -296,14 +303,27 @@ func (g *Group) hear(patience time.Duration) error {
 	return nil
 }
 
+// waiting says for whom a member waits.
+func (h *hardware) waiting(missing []uint16) string {
+	var names []string
+	for _, n := range h.topology.Nodes {
+		if n.Kind == topology.NI && slices.Contains(missing, n.ID) {
+			names = append(names, fmt.Sprintf("node %d (%s)", n.ID, n.Name))
+		}
+	}
+	if names == nil {
+		return "waiting for the release of a barrier"
+	}
+	return "waiting for " + strings.Join(names, ", ")
+}
+
 // look looks at the routers. It fails if one of them does not have the group, and else says which members have not entered the phase.
-func (h *hardware) look(ctx context.Context) (missing string, err error) {
+func (h *hardware) look(ctx context.Context) (missing []uint16, err error) {
 	states, err := h.barrier.States(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	peers := h.topology.Peers()
-	var names []string
 	for i, s := range states {
 		place, ports := -1, h.group.Ports
 		for at, n := range h.topology.Nodes {
@@ -316,20 +336,17 @@ func (h *hardware) look(ctx context.Context) (missing string, err error) {
 		}
 		switch name := h.topology.Nodes[place].Name; {
 		case s.Silent:
-			return "", fmt.Errorf("%s, node %d, on the way to members of barrier group %d does not answer: look at its cables, and whether it was reset", name, s.Node, h.group.Number)
+			return nil, fmt.Errorf("%s, node %d, on the way to members of barrier group %d does not answer: look at its cables, and whether it was reset", name, s.Node, h.group.Number)
 		case s.Lost:
-			return "", fmt.Errorf("%s, node %d, does not have barrier group %d any more: it was reset, or another group was made there: make the group anew", name, s.Node, h.group.Number)
+			return nil, fmt.Errorf("%s, node %d, does not have barrier group %d any more: it was reset, or another group was made there: make the group anew", name, s.Node, h.group.Number)
 		case s.Phase != states[0].Phase:
 			continue
 		}
 		for left := ports &^ s.Entered &^ 1; left != 0; left &= left - 1 {
 			if n := h.topology.Nodes[peers[place][bits.TrailingZeros32(left)]]; n.Kind == topology.NI {
-				names = append(names, fmt.Sprintf("node %d (%s)", n.ID, n.Name))
+				missing = append(missing, n.ID)
 			}
 		}
 	}
-	if names == nil {
-		return "waiting for the release of a barrier", nil
-	}
-	return "waiting for " + strings.Join(names, ", "), nil
+	return missing, nil
 }

@@ -22,12 +22,12 @@ func openNetwork(t *testing.T, rung, shape string, size ...int) (*cluster.World,
 	return openWorld(t, cluster.Config{Topology: check.Must(topology.Generate(shape, size, 1))(t), Seed: 1, Rung: rung, Barriers: true})
 }
 
-const patience = time.Millisecond
+const patience, silence = time.Millisecond, 8 * time.Millisecond
 
 // joinHardware makes a group of nodes with barriers by hardware.
 func joinHardware(t *testing.T, top *topology.Topology, nodes []*hostdrv.Node, context int) []*collective.Group {
 	t.Helper()
-	return joinCluster(t, nodes, collective.Options{Topology: top, Barrier: collective.Hardware, Context: context, Patience: patience})
+	return joinCluster(t, nodes, collective.Options{Topology: top, Barrier: collective.Hardware, Context: context, Patience: patience, Silence: silence})
 }
 
 // barriers has each member make barriers, and look that nobody leaves one before all are in it.
@@ -227,6 +227,26 @@ func TestHardwareWaits(t *testing.T) {
 	defer cancel()
 	err := groups[0].Barrier(limit)
 	check.Fails(t, "a barrier without the others", err, context.DeadlineExceeded, "waiting for node", "node 2 (n1)")
+}
+
+// TestHardwareSilent: members that are there and do not enter are named at all others within Options.Silence and two patiences, and hear of it when they enter. The rest make a new group.
+func TestHardwareSilent(t *testing.T) {
+	w, nodes := openNetwork(t, cluster.Model, "tree", 2, 2)
+	groups := joinHardware(t, w.Cluster.Topology, nodes, 1)
+	want(t, "the first", each(groups, barriers(t.Context(), 1)))
+	start := nodes[0].NI().Now()
+	const text = "node 3: it is there and has not entered barrier 2, nor have nodes [4]"
+	for rank, err := range each(groups[:2], func(g *collective.Group) error { return g.Barrier(t.Context()) }) {
+		check.Fails(t, fmt.Sprint("member ", rank), err, collective.ErrMember, text)
+	}
+	if took := nodes[0].NI().Now() - start; took < silence || took > silence+2*patience {
+		t.Errorf("it took %v", took)
+	}
+	for rank, err := range each(groups[2:], func(g *collective.Group) error { return twice(t, g) }) {
+		check.Fails(t, fmt.Sprint("silent member ", rank), err, collective.ErrMember, text)
+	}
+	closed(t, groups)
+	want(t, "the rest", each(joinHardware(t, w.Cluster.Topology, nodes[:2], 2), barriers(t.Context(), 3)))
 }
 
 // TestHardwareDisagree: members that have other topologies, or one that has none, are told so.

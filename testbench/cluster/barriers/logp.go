@@ -39,7 +39,7 @@ func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool
 }
 
 func (p LogP) predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int, rng *testbench.Rand) float64 {
-	const first, rounds = 4, 20 // the first ones meet no acknowledgements of others before, and are as apart as they began
+	const rounds = 20
 	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n), way: way, free: [2]map[int]float64{{}, {}}}
 	sum := 0.0
 	for i := range m.nodes {

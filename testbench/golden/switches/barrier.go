@@ -39,6 +39,26 @@ func (d *drawer) barriers(r *Round, first bool) {
 	}
 }
 
+// restarts draws links that start again in a round.
+func (d *drawer) restarts(r *Round) {
+	if d.Bool() {
+		r.Restart = d.Uint32() & (1<<(d.Ports+1) - 1) &^ 3 &^ d.cut
+	}
+}
+
+// restart has links start again while all is said once more: words may be lost, and those of the life before come to an end that has begun another one.
+func (a *player) restart(r Round) {
+	for port := 2; port <= a.Params.Ports; port++ {
+		if r.Restart>>port&1 != 0 {
+			a.ports[port].Link.Restart()
+		}
+	}
+	if r.Restart != 0 {
+		a.say(r.Sayings, a.began)
+		a.cable(r.Cut)
+	}
+}
+
 // phases are the registers PHASE of all groups.
 func (a *player) phases() map[int]uint32 {
 	now := map[int]uint32{}
@@ -119,6 +139,7 @@ func (j *judge) barriers(r Round) {
 		if now != j.began[group] {
 			j.hit(point, "a phase that all have entered")
 			j.hitIf(r.Noise > 0, point, "the same amid noise")
+			j.hitIf(r.Restart != 0, point, "the same while links start again")
 		}
 	}
 }

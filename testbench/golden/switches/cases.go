@@ -31,7 +31,7 @@ var Points = []Point{
 	{"no request to a switch", []string{"a wrong CRC", "no datagram", "a length field that does not fit", "no type of requests", "from no number", "from its own number",
 		"from a number behind the table"}},
 	{"switch without a number", []string{"a request", "no request", "a ROUTE for any node", "a multicast packet", "no ROUTE"}},
-	{"barrier", []string{"a phase that all have entered", "the same amid noise", "entered by the node itself", "a word of another phase", "a word of another generation", "MEMBERS written"}},
+	{"barrier", []string{"a phase that all have entered", "the same amid noise", "the same while links start again", "entered by the node itself", "a word of another phase", "a word of another generation", "MEMBERS written"}},
 	{"round of a switch", []string{"cables cut", "noise", "a slow end", "all for two nodes", "tables changed"}},
 }
 

@@ -90,7 +90,8 @@ func (a *player) play(round, want int) (*Transcript, error) {
 		a.say(r.Sayings, a.began)
 		a.traffic(r.Packets, want)
 		a.noise, a.slow = 0, make([]float64, a.Params.Ports+1)
-		a.wait(noticed)           // what noise has damaged is sent again
+		a.wait(noticed) // what noise has damaged is sent again
+		a.restart(r)
 		a.say(r.Sayings, a.began) // also this
 		a.listen()
 		since := a.clocks

@@ -22,6 +22,7 @@ type Round struct {
 	Hot     bool       // all packets are for two nodes
 	Noise   float64    // the share of symbols that are damaged on all cables
 	Sayings []Saying
+	Restart uint32 // ports whose links start again, a bit each, while all is said once more; as in Cut never port 1
 }
 
 // Write is the write of a register.
@@ -137,6 +138,7 @@ func (d *drawer) round(first bool, packets int) Round {
 	}
 	if d.Barriers {
 		d.barriers(&r, first)
+		d.restarts(&r)
 	}
 	return r
 }

@@ -51,9 +51,9 @@ const (
 )
 
 // LogP measures the parameters of the first n nodes: half a round trip of messages without bytes, the mean over the first node's peers, is o_s, L and o_r; the gap is that at which
-// messages arrive which the first node sends to each of the others as fast as it can. The gap of a cable between switches is that of messages which the first half of the nodes sends to the other half. The overheads are what posting a message takes, and taking one that is there.
+// messages arrive which the first node sends to each of the others as fast as it can. The gap of a cable between switches is that of messages which the first half of the nodes sends to the other half. A multicast of the first node has a latency of its own, where there is one. The overheads are what posting a message takes, and taking one that is there.
 func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
-	came, flood := make([]float64, n), make([][2]float64, n)
+	came, flood, casts := make([]float64, n), make([][2]float64, n), make([]float64, n)
 	err = w.probe(ctx, n, func(m *prober, i int) {
 		for peer := 1; peer < n; peer++ {
 			if trip := m.trips(0, peer, 0); i == 0 {
@@ -68,12 +68,18 @@ func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
 		}
 		m.fan(n, came)
 		flood[i] = m.flood(n)
+		if w.multicast != 0 {
+			casts[i] = m.casts(n)
+		}
 	})
 	if n > 2 {
 		p.Gap = (slices.Max(came[1:]) - slices.Min(came[1:])) / float64(n-2)
 	}
 	p.Cable = w.cableGap(flood)
 	p.Latency -= p.Send + p.Receive
+	for _, at := range casts[1:] {
+		p.Cast += (at - casts[0]) / float64(n-1)
+	}
 	return p, err
 }
 
@@ -169,6 +175,27 @@ func (m *prober) fan(n int, came []float64) {
 	for range n - 1 {
 		m.receive()
 	}
+}
+
+// casts has the first node send multicasts, one after the other, and returns the mean time at which this node has sent them, or they have come. The first one meets what was sent before, and does not count.
+func (m *prober) casts(n int) (at float64) {
+	for i := range trips + 1 {
+		if m.me > 0 {
+			m.receive()
+		}
+		if i > 0 {
+			at += m.clock() / trips
+		}
+		if m.me > 0 {
+			m.send(0, 0)
+			continue
+		}
+		try.OK(m.context.PostSend(message.Send{Node: m.multicast}))
+		for range n - 1 {
+			m.receive()
+		}
+	}
+	return at
 }
 
 // flood has each of the first half of n nodes send messages to one of the other half, as fast as it can, once the first node has told all. To the others it returns when the first

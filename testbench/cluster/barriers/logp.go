@@ -2,6 +2,7 @@
 package barriers
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 
@@ -18,11 +19,12 @@ type LogP struct {
 	Send     float64 `json:"o_s"`
 	Latency  float64 `json:"latency"`
 	Receive  float64 `json:"o_r"`
-	Gap      float64 `json:"gap"`       // between two messages that a node sends, or that it receives
-	AckGap   float64 `json:"ack_gap"`   // behind an acknowledgement that goes alone
-	CastGap  float64 `json:"cast_gap"`  // behind that of a multicast
-	AckDelay float64 `json:"ack_delay"` // after which it does; 0: there are none
-	Cable    float64 `json:"cable_gap"` // between two messages on a cable between switches; 0: as Gap
+	Gap      float64 `json:"gap"`          // between two messages that a node sends, or that it receives
+	AckGap   float64 `json:"ack_gap"`      // behind an acknowledgement that goes alone
+	CastGap  float64 `json:"cast_gap"`     // behind that of a multicast
+	Cast     float64 `json:"cast_latency"` // of a multicast, which each switch stores whole; 0: as Latency
+	AckDelay float64 `json:"ack_delay"`    // after which it does; 0: there are none
+	Cable    float64 `json:"cable_gap"`    // between two messages on a cable between switches; 0: as Gap
 }
 
 // Predict returns how long barriers of n members take by so many networks, the mean over members and some barriers, between which each waits for a time. acknowledged: multicasts are.
@@ -146,7 +148,7 @@ func (m *prediction) send(i int, s collective.Stage) {
 			at.sent[by] = leaves + m.Gap
 		}
 		if arrive := func() { m.arrive(i, other, by, s.Cast) }; s.Cast {
-			m.at(leaves+m.Latency, arrive)
+			m.at(leaves+cmp.Or(m.Cast, m.Latency), arrive)
 		} else {
 			m.carry(leaves, i, other, by, max(m.Gap, m.Cable), arrive)
 		}

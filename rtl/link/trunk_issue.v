@@ -12,13 +12,17 @@
 //   No copy of a frame is behind another one by half the numbers: a frame begins only while it is less than that beyond `safe`, and no
 //   frame before that is in a lane, or has been within SKEW symbol times.
 //
-// Source: doc/protocol.md, "Lanes".
+// SEQ and SKEW, bits of a sequence number and the bound of what lanes differ by, are the protocol's, but in the proof.
+//
+// Proven: trunk_issue.formal.v. Source: doc/protocol.md, "Lanes".
 `include "linkproto.vh"
 module trunk_issue #(
     parameter LANES       = 4,
     parameter POINTER     = 13,
     parameter RETRY       = 16384,
-    parameter RETRY_LIMIT = 8
+    parameter RETRY_LIMIT = 8,
+    parameter SEQ         = 8,
+    parameter SKEW        = `LP_LANE_SKEW
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -27,28 +31,28 @@ module trunk_issue #(
     input  wire               restart,
 
     input  wire [POINTER-1:0] base,
-    input  wire [7:0]         base_seq,
-    input  wire [7:0]         load_seq,
+    input  wire [SEQ-1:0]     base_seq,
+    input  wire [SEQ-1:0]     load_seq,
     output wire               look,
-    output wire [7:0]         look_seq,
+    output wire [SEQ-1:0]     look_seq,
     input  wire               look_done,
     input  wire [POINTER-1:0] look_last,
     input  wire               acked,
     input  wire               lost,
     input  wire               progress,
-    output reg  [7:0]         sent_seq,
+    output reg  [SEQ-1:0]     sent_seq,
 
     input  wire [LANES-1:0]   ready,
     output wire [LANES-1:0]   give,
-    output wire [7:0]         seq,
+    output wire [SEQ-1:0]     seq,
     output wire [POINTER-1:0] first,
     output reg  [POINTER-1:0] last,
 
-    input  wire [2*LANES-1:0]  sends,
-    input  wire [16*LANES-1:0] seqs,
-    input  wire [LANES-1:0]    done,
-    input  wire [8*LANES-1:0]  done_seqs,
-    input  wire                may_send,
+    input  wire [2*LANES-1:0]     sends,
+    input  wire [2*SEQ*LANES-1:0] seqs,
+    input  wire [LANES-1:0]       done,
+    input  wire [SEQ*LANES-1:0]   done_seqs,
+    input  wire                   may_send,
 
     output reg                give_up,
     output reg                ev_replay,
@@ -56,12 +60,13 @@ module trunk_issue #(
 );
     localparam TIMERW = $clog2(RETRY + 1);
     localparam LIMITW = $clog2(RETRY_LIMIT + 1);
-    localparam SKEWW  = $clog2(`LP_LANE_SKEW + 1);
+    localparam SKEWW  = $clog2(SKEW + 1);
+    localparam [SEQ-1:0] ONE = 1, MOST = (1 << (SEQ - 1)) - 1;     // frames on their way
 
     wire reset = rst || restart;
 
     // The next packet: looked up, then given to a lane.
-    reg  [7:0]         next_seq;
+    reg  [SEQ-1:0]     next_seq;
     reg  [POINTER-1:0] prior;              // last byte of the packet before it
     reg                looked, have, closed, behind, go_back, again;
     wire               pending = next_seq != load_seq;
@@ -79,22 +84,22 @@ module trunk_issue #(
     assign give = picked & {LANES{have && !rewind && !closed}};
     wire   given = give != 0;
 
-    wire [7:0] ahead = next_seq - base_seq;
-    wire       unused_ahead = ^ahead[6:0];
-    reg  [7:0] safe;
-    wire [7:0] beyond = next_seq - safe;
+    wire [SEQ-1:0] ahead = next_seq - base_seq;
+    wire           unused_ahead = ^ahead[SEQ-2:0];
+    reg  [SEQ-1:0] safe;
+    wire [SEQ-1:0] beyond = next_seq - safe;
     always @(posedge clk) begin
-        behind <= ahead[7] && !rewind;
-        closed <= beyond >= `LP_WINDOW_MAX - 1;
+        behind <= ahead[SEQ-1] && !rewind;
+        closed <= beyond >= MOST;
         again  <= rewind || given;          // behind and closed are those of another number
         looked <= look;
         if (look_done && looked) {have, last} <= {1'b1, look_last};
         if (given) begin
             turn     <= give;
             prior   <= last;
-            next_seq <= next_seq + 8'd1;
+            next_seq <= next_seq + ONE;
             have     <= 1'b0;
-            if (next_seq == sent_seq) sent_seq <= sent_seq + 8'd1;
+            if (next_seq == sent_seq) sent_seq <= sent_seq + ONE;
         end
         if (rewind) begin
             next_seq <= base_seq;
@@ -102,7 +107,7 @@ module trunk_issue #(
             {have, looked} <= 2'd0;
         end
         if (reset) begin
-            {next_seq, sent_seq} <= 16'd0;
+            {next_seq, sent_seq} <= 0;
             prior <= base;
             {have, looked, closed} <= 3'd0;
             {behind, again} <= 2'b11;       // so that it begins at base, when packets have been dropped
@@ -112,46 +117,46 @@ module trunk_issue #(
 
     // What is in the lanes.
     reg  stale, base_in, base_out;          // a frame before base_seq; that one; that one has left
-    reg  [7:0] base_q;
+    reg  [SEQ-1:0] base_q;
     reg  [2*LANES-1:0] old, oldest;
     reg  [LANES-1:0] left;
     integer k;
-    reg  [7:0] over;
+    reg  [SEQ-1:0] over;
     always @* begin
         {old, oldest, left} = 0;
-        over = 8'd0;
+        over = 0;
         for (k = 0; k < 2 * LANES; k = k + 1) begin
-            over      = seqs[8*k +: 8] - base_seq;
-            old[k]    = sends[k] && over[7];
-            oldest[k] = sends[k] && over == 8'd0;
+            over      = seqs[SEQ*k +: SEQ] - base_seq;
+            old[k]    = sends[k] && over[SEQ-1];
+            oldest[k] = sends[k] && over == 0;
         end
-        for (k = 0; k < LANES; k = k + 1) left[k] = done[k] && done_seqs[8*k +: 8] == base_seq;
+        for (k = 0; k < LANES; k = k + 1) left[k] = done[k] && done_seqs[SEQ*k +: SEQ] == base_seq;
     end
 
     // `safe`: what was the base SKEW symbol times ago, while no frame before it was in a lane.
-    reg  [7:0]       later;
+    reg  [SEQ-1:0]   later;
     reg              settles;
     reg  [SKEWW-1:0] left_for, wait_for;
     wire             long_gone;
-    at_least #(.WIDTH(SKEWW), .LIMIT(`LP_LANE_SKEW)) u_gone (.x(left_for), .y(long_gone));
+    at_least #(.WIDTH(SKEWW), .LIMIT(SKEW)) u_gone (.x(left_for), .y(long_gone));
     always @(posedge clk) begin
-        stale    <= old != 0 || ahead[7] || again;
+        stale    <= old != 0 || ahead[SEQ-1] || again;
         base_in  <= oldest != 0;
         base_out <= left != 0;
         base_q   <= base_seq;
         if (!settles && !stale && base_q != safe) begin
             {settles, later} <= {1'b1, base_q};
-            wait_for <= `LP_LANE_SKEW;
+            wait_for <= SKEW[SKEWW-1:0];
         end else if (settles && tick) begin
             wait_for <= wait_for - 1'b1;
             if (wait_for == 1) {settles, safe} <= {1'b0, later};
         end
-        if (progress)                   left_for <= `LP_LANE_SKEW;
+        if (progress)                   left_for <= SKEW[SKEWW-1:0];
         else if (base_out)              left_for <= 0;
         else if (tick && !long_gone)    left_for <= left_for + 1'b1;
         if (reset) begin
-            {safe, settles} <= 9'd0;
-            left_for        <= `LP_LANE_SKEW;
+            {safe, settles} <= 0;
+            left_for        <= SKEW[SKEWW-1:0];
             {stale, base_in, base_out} <= 3'b100;
         end
     end
@@ -184,5 +189,8 @@ module trunk_issue #(
             retries <= 0;
         end
     end
+`ifdef FORMAL
+`include "trunk_issue.formal.v"
+`endif
 endmodule
 `resetall

@@ -2,6 +2,8 @@
 // Adds up the pulses of N sources and gives them on one a clock, for a counter that counts one a clock.
 //
 // Contract: `event_out` pulses as often as bits of `events` were set; of more than 255 that wait, some are lost.
+//
+// Proven: trunk_tally.formal.v.
 module trunk_tally #(
     parameter N = 4
 ) (
@@ -20,5 +22,8 @@ module trunk_tally #(
     assign event_out = waits != 8'd0;
     wire [8:0] sum = {1'b0, waits} + {5'd0, more} - {8'd0, event_out};
     always @(posedge clk) waits <= rst ? 8'd0 : sum[8] ? 8'd255 : sum[7:0];
+`ifdef FORMAL
+`include "trunk_tally.formal.v"
+`endif
 endmodule
 `resetall

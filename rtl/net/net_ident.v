@@ -5,7 +5,7 @@
 //   reg_*: as ni_regs takes them. What is no register of a switch is answered with reg_ok low, and so is a write of one that is read only.
 //   node: NODE_ID, 0 after reset. nonce: NONCE, which a switch has from outside.
 //
-// Source: doc/protocol.md, "Registers".
+// Proven: net_ident.formal.v. Source: doc/protocol.md, "Registers".
 module net_ident #(
     parameter PORTS = 4,
     parameter BARRIER = 0,
@@ -53,5 +53,8 @@ module net_ident #(
             node     <= 16'd0;
         end
     end
+`ifdef FORMAL
+`include "net_ident.formal.v"
+`endif
 endmodule
 `resetall

@@ -8,6 +8,8 @@
 //   sent (pulse): the packet in sent_slot is sent `now`, not for the first time if `repeats`.
 //   give (pulse): slot `given` is free; each is given once before it is taken. free_*: slots that are, oldest first.
 //   What is looked at and written in the same clock is undefined.
+//
+// Proven: net_vl_slots.formal.v.
 module net_vl_slots #(
     parameter SLOTS = 64,
     parameter TIME  = 8,
@@ -36,14 +38,29 @@ module net_vl_slots #(
     input  wire            free_ready,
     output wire [SW-1:0]   free_slot
 );
+`ifdef FORMAL
+    (* anyconst *) wire [SW-1:0] f_slot;
+    wire [SW-1:0] f_link_word;
+    wire [15:0]   f_size_word;
+    wire [TIME:0] f_sent_word;
+`endif
     ram_sdp #(.WIDTH(SW), .DEPTH(SLOTS)) u_links (
         .clk(clk), .wr_en(chain), .wr_addr(last), .wr_data(slot), .rd_en(look), .rd_addr(at), .rd_data(link)
+`ifdef FORMAL
+        , .f_addr(f_slot), .f_word(f_link_word)
+`endif
     );
     ram_sdp #(.WIDTH(16), .DEPTH(SLOTS)) u_sizes (
         .clk(clk), .wr_en(keep), .wr_addr(slot), .wr_data(length), .rd_en(look), .rd_addr(at), .rd_data(size)
+`ifdef FORMAL
+        , .f_addr(f_slot), .f_word(f_size_word)
+`endif
     );
     ram_sdp #(.WIDTH(1 + TIME), .DEPTH(SLOTS)) u_sent (
         .clk(clk), .wr_en(sent), .wr_addr(sent_slot), .wr_data({repeats, now}), .rd_en(look), .rd_addr(at), .rd_data({sent_again, sent_at})
+`ifdef FORMAL
+        , .f_addr(f_slot), .f_word(f_sent_word)
+`endif
     );
     wire [SW:0] unused_free;
     wire        room;
@@ -55,6 +72,9 @@ module net_vl_slots #(
     always @(posedge clk) if (!rst) assert (!(give && !room));
 `else
     wire unused_room = room;
+`endif
+`ifdef FORMAL
+`include "net_vl_slots.formal.v"
 `endif
 endmodule
 `resetall

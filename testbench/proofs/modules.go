@@ -129,10 +129,21 @@ func link() []prove.Proof {
 			Files: []string{"link/trunk_order.v"}, Parts: []string{"common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "trunk_issue",
+			Properties: "packets begin in their order, each from its own place in the buffer; none begins half the numbers beyond `safe` or further; `safe` moves to a number " +
+				"only when no frame before it has been in a lane for SKEW symbol times",
+			Top: "trunk_issue", Params: params{"LANES": "2", "POINTER": "3", "RETRY": "3", "RETRY_LIMIT": "2", "SEQ": "3", "SKEW": "2"}, Depth: 1,
+			Files: []string{"link/trunk_issue.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
 			Name: "trunk_state",
 			Properties: "while the link is up its peer stands, that of the lowest lane whose word brought it up; who leaves UP says so once and has another epoch, and " +
 				"does when nobody is heard, nothing was said for SILENCE, or it is asked; one lane at a time may be left out, never the last one that is heard",
 			Top: "trunk_state", Params: params{"LANES": "3", "SILENCE": "6"}, Depth: 3, Files: []string{"link/trunk_state.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
+			Name: "trunk_tally", Properties: "a pulse for each bit that has come, while no more than 255 wait",
+			Top: "trunk_tally", Params: params{"N": "3"}, Depth: 2, Files: []string{"link/trunk_tally.v"},
 		},
 		{
 			Name:       "trunk_window",
@@ -219,9 +230,20 @@ func net() []prove.Proof {
 			Parts: []string{"net/net_router.v", "net/net_input.v", "net/net_output.v", "net/net_match.v", "net/net_table.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "net_ident",
+			Properties: "each access is answered once, in the next clock, with what the register held; NODE_ID and SCRATCH hold what was last written to them, and no other " +
+				"register takes a write",
+			Top: "net_ident", Params: params{"PORTS": "3"}, Depth: 2, Files: []string{"net/net_ident.v"},
+		},
+		{
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},
+		},
+		{
+			Name: "net_vl_slots", Properties: "of each slot, what was last said of it is told: the next of its link, its length, and when it was sent",
+			Top: "net_vl_slots", Params: params{"SLOTS": "4", "TIME": "3"}, Depth: 2, Files: []string{"net/net_vl_slots.v", "common/ram_sdp.v"},
+			Parts: []string{"common/fifo_sync.v"},
 		},
 		{
 			Name: "net_vl_rules",

@@ -69,15 +69,6 @@ func (s *Semaphore) Acquire(c *Task, n int) {
 	s.free -= n
 }
 
-// TryAcquire takes n permits if they are free and nobody waits, and reports whether it did.
-func (s *Semaphore) TryAcquire(n int) bool {
-	if s.free < n || len(s.waiting.tasks) > 0 {
-		return false
-	}
-	s.free -= n
-	return true
-}
-
 // Release gives n permits back.
 func (s *Semaphore) Release(n int) {
 	s.free += n

@@ -130,7 +130,7 @@ func TestSecondSimulatorOnLines(t *testing.T) {
 	}{{"serial", rtl.Serial}, {"uart", rtl.UART}} {
 		t.Run(phy.name, func(t *testing.T) {
 			p := rtl.Params{Links: 2, Frames: 2, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, AckDelay: 64, WordTimer: 256, Retry: 512, LinkPHY: phy.phy,
-				Trace: 64, Inject: true}.WithDefaults()
+				Trace: 32, Inject: true}.WithDefaults()
 			var host *ni.Host
 			c := &crossed{}
 			c.repeated = repeat(t, ni.Design(p), func(r *repeated) {
@@ -182,7 +182,7 @@ func TestSecondSimulatorOnLines(t *testing.T) {
 			for i := range 30 {
 				link := 1 + i%2
 				_ = host.Write(link, uint32((2-link)*p.PageBytes+c.rng.IntN(32)), make([]byte, c.rng.IntN(32)))
-				run(500)
+				run(250)
 			}
 			check.Fatal(t, write(linkproto.TraceControl.Reg(), 0))
 			trace, hits := check.Must(linkproto.ReadTrace(read))(t), check.Must(read(linkproto.InjectHits.Reg(1)))(t)

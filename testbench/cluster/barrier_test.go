@@ -77,7 +77,7 @@ func testBarriers(t *testing.T, rung string) {
 		if phase == 10 {
 			check.Fatal(t, c.Cut(last, true))
 		}
-		check.Fatal(t, c.Run(5000))
+		check.Fatal(t, c.Run(2000))
 		for _, i := range c.NIs {
 			check.Equal(t, "left before the last has entered", b.left(i, 1, phase), false)
 		}

@@ -63,7 +63,7 @@ func hostCable(t *testing.T, rung string) {
 	list := nodes(t, w, nis)
 	ctx := t.Context()
 	link := check.Must(list[0].LinkTo(number(w, 1)))(t)
-	for round := range 3 {
+	for round := range 2 {
 		send, receive := drivertest.Channel(t, list[0], list[1], link, "")
 		check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{byte(1 + round)}, 0), send.Sync(ctx)))
 		check.Fatal(t, receive.Wait(ctx, func(page []byte) bool { return page[0] == byte(1+round) }))

@@ -105,12 +105,6 @@ func (s *Sink) TryReceive() (Frame, bool) {
 // Edge returns the rising edge, counted from 1, at which the last transfer moved of those that were collected.
 func (s *Sink) Edge() uint64 { return s.edge }
 
-// Unfinished is how many frames have begun and not ended.
-func (s *Sink) Unfinished() int {
-	s.collect()
-	return len(s.open)
-}
-
 func (s *Sink) collect() {
 	for {
 		beat, ok := s.GetParts(s.row[1:])

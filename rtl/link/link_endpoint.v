@@ -6,6 +6,7 @@
 //   the caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
+//   SPACED, 1: tx_ready is never high two clocks in a row with a symbol to take, which saves the buffer behind the framer.
 //   ROUTES, 0 or 1: this end takes ROUTE packets, and a MAX_PACKET is one with the longest packet inside.
 //   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
@@ -31,6 +32,7 @@ module link_endpoint #(
     parameter PORT         = 1,
     parameter SILENCE      = `LP_SILENT_TIMERS * WORD_TIMER,
     parameter EARLY        = 0,
+    parameter SPACED       = 0,
     parameter ROUTES       = 0,
     parameter BARRIER      = 0,
     parameter WIDTH        = 1
@@ -86,8 +88,17 @@ module link_endpoint #(
     wire [7:0]  epoch;
     wire [31:0] own  = nonce ^ {epoch, 24'd0} ^ 32'd1 * PORT << `LP_LIFE_PORT_LSB;
     wire [31:0] life;           // of the peer
-    reg  [31:0] key;            // of what it sends, a clock late: nothing is sealed so soon after a change
-    always @(posedge clk) key <= own ^ {life[15:0], life[31:16]};
+    wire [31:0] key;            // of what it sends
+    wire [31:0] both = own ^ {life[15:0], life[31:16]};
+    generate
+        if (PORT == 0) begin : g_host   // of a host all of `own` but the epoch stands
+            assign key = both;
+        end else begin : g_key          // a clock late: nothing is sealed so soon after a change
+            reg [31:0] key_q;
+            always @(posedge clk) key_q <= both;
+            assign key = key_q;
+        end
+    endgenerate
     wire [31:0] key_out = {key[15:0], key[31:16]};
     wire [15:0] peer_node;
     assign peer = {known, known && !fits, peer_node};
@@ -165,10 +176,21 @@ module link_endpoint #(
     // Between the two, so that what the multiplexer takes does not decide in the same clock what the framer reads.
     wire       p_valid, p_take;
     wire [8:0] p_sym;
-    pass_buffer #(.WIDTH(9)) u_pass (
-        .clk(clk), .rst(rst || restart || dropping), .s_valid(f_valid), .s_ready(f_ready), .s_data(f_sym),
-        .m_valid(p_valid), .m_ready(p_take), .m_data(p_sym)
-    );
+    generate
+        if (SPACED != 0) begin : g_taken        // nothing is taken in the next clock
+            reg taken;
+            always @(posedge clk) taken <= p_take;
+            assign {f_ready, p_valid, p_sym} = {taken, f_valid, f_sym};
+`ifdef VERILATOR
+            always @(posedge clk) if (!rst) assert (!(taken && p_take));
+`endif
+        end else begin : g_pass
+            pass_buffer #(.WIDTH(9)) u_pass (
+                .clk(clk), .rst(rst || restart || dropping), .s_valid(f_valid), .s_ready(f_ready), .s_data(f_sym),
+                .m_valid(p_valid), .m_ready(p_take), .m_data(p_sym)
+            );
+        end
+    endgenerate
 
     wire unused_telling;
     link_mux #(

@@ -16,6 +16,7 @@ module link_lanes #(
     parameter PORT         = 1,
     parameter SILENCE      = 4 * WORD_TIMER,
     parameter EARLY        = 0,
+    parameter SPACED       = 0,
     parameter ROUTES       = 0,
     parameter BARRIER      = 0,
     parameter WIDTH        = 1
@@ -72,7 +73,7 @@ module link_lanes #(
             link_endpoint #(
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY),
                 .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT), .SILENCE(SILENCE), .EARLY(EARLY),
-                .ROUTES(ROUTES), .BARRIER(BARRIER), .WIDTH(WIDTH)
+                .SPACED(SPACED), .ROUTES(ROUTES), .BARRIER(BARRIER), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),

@@ -128,6 +128,7 @@ wire       f_hole;
 wire [2:0] f_written, f_left;
 wire [9*HELD-1:0] f_trial, f_there;
 wire [LENW-1:0] f_beyond = f_n - 4'd6;
+wire [7:0] f_ahead = f_seq - expected;
 wire [3:0] f_payload = f_n == 0 ? 4'd0 : f_n - 4'd1;
 always @* if (f_run) begin
     if (in_frame) begin
@@ -137,11 +138,10 @@ always @* if (f_run) begin
         assert (fill == (f_payload > 5 ? 3'd5 : f_payload[2:0]));
         assert (written == (f_n < 6 ? NONE : NONE + f_beyond));
         assert (at_most == (f_n == MOST));
-        if (f_n > 0) assert (seq == f_seq);
         if (f_n > 2) assert (length[7:0] == f_length[7:0]);
         if (f_n > 3) assert (length[15:8] == f_length[15:8]);
         assert ({f_crc[31], f_crc[0]} == {unused_crc[31], unused_crc[0]});
-        if (f_n > 1 && admitted) assert (mine == (f_seq == expected));
+        if (f_n > 0 && admitted) assert (mine == (f_seq == expected) && old == f_ahead[7]);
     end
     if (end_frame && !f_hole && end_admitted) assert (e_end);
     if (end_frame && !f_hole && e_end) begin

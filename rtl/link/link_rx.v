@@ -77,7 +77,6 @@ module link_rx #(
     // 2, only the packet's last byte waits, which its length tells.
     reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
     assign      coming = in_frame;
-    reg  [7:0]  seq;
     reg  [2:0]  fill;
     reg  [LENW-1:0] written;            // bytes of the packet out of the delay line, less two: what the length field should say
     reg         at_most;                // one more would be too long
@@ -99,7 +98,7 @@ module link_rx #(
 
     // What is known of a frame at its end, for the decision one clock later.
     reg       end_whole, end_crc_ok, end_admitted, end_length_ok;
-    wire [7:0] ahead = seq - expected;
+    wire [7:0] ahead = byte_q - expected;       // of the sequence number, when it comes: no frame before it is still to be judged
 
     always @(posedge clk) begin
         undo          <= aborted;
@@ -108,8 +107,7 @@ module link_rx #(
         end_crc_ok    <= crc_ok;
         end_admitted  <= admitted && up;
         end_length_ok <= {{(16 - LENW){1'b0}}, written} == length;
-        mine          <= ahead == 8'd0;
-        old           <= ahead[7];
+        if (data && !have_seq) {mine, old} <= {ahead == 8'd0, ahead[7]};
 
         if (data && in_frame) begin
             have_seq <= 1'b1;
@@ -138,7 +136,6 @@ module link_rx #(
     end
 
     always @(posedge clk) begin
-        if (data && !have_seq) seq <= byte_q;
         if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end

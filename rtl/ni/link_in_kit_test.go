@@ -196,10 +196,16 @@ const (
 	linkInBytes  = 512
 )
 
-func openLinkIn(t *testing.T, width int) *linkIn {
+// eachLinkIn runs body with each width, and with bytes that are written one by one.
+func eachLinkIn(t *testing.T, body func(t *testing.T, width int, spaced bool)) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) { body(t, width, false) })
+	t.Run("spaced", func(t *testing.T) { body(t, 1, true) })
+}
+
+func openLinkIn(t *testing.T, width int, spaced bool) *linkIn {
 	word := wordOf(width)
 	u := &linkIn{t: t, width: width, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes), word: word}}
-	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9", "WIDTH": width, "WORD": word}, &u.linkInPorts)
+	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9", "WIDTH": width, "WORD": word, "SPACED": count(spaced)}, &u.linkInPorts)
 	u.in = moduletest.NewBeats(t, u.b, "s", width)
 	*u.SSure = true
 	u.rng = u.b.Rand("link")

@@ -15,17 +15,18 @@ import (
 func TestCompose(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		for _, ready := range []float64{1, 0.4} {
-			t.Run(fmt.Sprint(n, " sources, ready ", ready), func(t *testing.T) { compose(t, n, ready) })
+			t.Run(fmt.Sprint(n, " sources, ready ", ready), func(t *testing.T) { compose(t, n, 0, ready) })
 		}
+		t.Run(fmt.Sprint(n, " sources, spaced"), func(t *testing.T) { compose(t, n, 1, 0.7) })
 	}
 }
 
-func compose(t *testing.T, n int, ready float64) {
+func compose(t *testing.T, n, spaced int, ready float64) {
 	var p struct {
 		SValid, SReady, SLast, MData *uint8 `port:"*"`
 		MValid, MReady, MLast        *bool  `port:"*"`
 	}
-	b := moduletest.Open(t, "ni_compose", params{"N": n}, &p)
+	b := moduletest.Open(t, "ni_compose", params{"N": n, "SPACED": spaced}, &p)
 	rng := b.Rand("traffic")
 	dense := 1.0
 	type source struct {

@@ -136,8 +136,8 @@ module ni_core #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .VIRTUAL(VIRTUAL),
-                .BARRIER(BARRIER), .WIDTH(WIDTH), .WORD(WORD)
+                .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .SPACED(SPACED[P]), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE),
+                .VIRTUAL(VIRTUAL), .BARRIER(BARRIER), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .gateway(gateway), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
@@ -177,7 +177,7 @@ module ni_core #(
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-        .LANES(HOST_LANES), .EARLY(SPACED[0] ? 0 : ROUTER != 0 ? 2 : 1), .ROUTES(TAKES_ROUTES), .WIDTH(WIDTH)
+        .LANES(HOST_LANES), .EARLY(SPACED[0] ? 0 : ROUTER != 0 ? 2 : 1), .SPACED(SPACED[0]), .ROUTES(TAKES_ROUTES), .WIDTH(WIDTH)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
         .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_keep(to_host_keep), .s_last(to_host_last),
@@ -271,7 +271,7 @@ module ni_core #(
     );
     wire        bytes_valid, bytes_ready, bytes_last;
     wire [7:0]  bytes_data;
-    ni_compose #(.N(TELLERS + 3)) u_to_host (
+    ni_compose #(.N(TELLERS + 3), .SPACED(SPACED[0])) u_to_host (
         .clk(clk), .rst(rst),
         .s_valid({t_valid, notify_valid, space_valid, reply_valid}), .s_ready({t_ready, notify_ready, space_ready, reply_ready}),
         .s_kind({t_kind, notify_kind, space_kind, reply_kind}), .s_length({t_length, notify_length, space_length, reply_length}),

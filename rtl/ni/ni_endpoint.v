@@ -3,8 +3,8 @@
 // status and events.
 //
 // Contract:
-//   node, nonce, anonymous, renew, soon, EARLY, ROUTES, s_* / m_*, cancel, coming, has_room, size, takes, refused, admit, freed_*, tick,
-//   tx_*, rx_*, peer: as link_endpoint's.
+//   node, nonce, anonymous, renew, soon, EARLY, SPACED, ROUTES, s_* / m_*, cancel, coming, has_room, size, takes, refused, admit, freed_*,
+//   tick, tx_*, rx_*, peer: as link_endpoint's.
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
@@ -25,6 +25,7 @@ module ni_endpoint #(
     parameter INJECT       = 0,
     parameter LANES        = 1,
     parameter EARLY        = 0,
+    parameter SPACED       = 0,
     parameter ROUTES       = 0,
     parameter WIDTH        = 1
 ) (
@@ -85,6 +86,18 @@ module ni_endpoint #(
 `include "linkproto.vh"
 
     localparam [15:0] OF_LINKS = 16'd1 << `LP_LINK_STATUS_QUEUED_BIT | 16'd1 << `LP_LINK_STATUS_LOST_BIT;
+    // A port whose symbols are far apart has a register of its own for reset, a clock late: from one for all the way is long.
+    wire reset;
+    generate
+        if (SPACED != 0) begin : g_reset
+            (* keep *) reg late;
+            always @(posedge clk) late <= rst;
+            assign reset = late;
+        end else begin : g_no_reset
+            assign reset = rst;
+        end
+    endgenerate
+
     wire [9*LANES-1:0] link_sym;
     wire [LANES-1:0]   link_ready, open, unused_foreign;
     wire [LANES+7:0]   all = {8'd0, open};
@@ -97,10 +110,10 @@ module ni_endpoint #(
     link_lanes #(
         .LANES(LANES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT),
-        .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH),
+        .EARLY(EARLY), .ROUTES(ROUTES), .SPACED(SPACED), .WIDTH(WIDTH),
         .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
-        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+        .clk(clk), .rst(reset), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
         .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),

@@ -6,11 +6,14 @@
 //   packet, five if WIDTH is not 1. Of one on trial the header is read, and judged, and no more data are taken than make no word; what is
 //   void leaves nothing behind.
 //   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. Only when
-//   the frame is taken away meanwhile does it end in the middle, at most two words later, three if WIDTH is not 1, also with ev_denied.
+//   the frame is taken away meanwhile does it end in the middle, at most two words later, three if WIDTH is not 1, one byte if SPACED,
+//   also with ev_denied.
 //   A packet of another type, with `via`, or too short is dropped, ev_bad.
 //   look_frame -> allowed: the frame table, combinationally.
 //   w_*: masked words of WORD bytes for the receive buffer, as of ni_page_writer; WORD is WIDTH, but 4 with WIDTH 1.
 //   While `hold` is high a packet's header is read, but nothing is carried out. `quiet`: no packet has begun, and everything is written.
+//   SPACED, 1, with WIDTH 1: each byte is written by itself, so it takes as long as w_take, and the next packet waits until a write is
+//   reported.
 //   n_*: for each write carried out, even one that ended in the middle, its frame and the offsets of its first and last byte, once what
 //   there was of it is written; none for an empty one. It stands until n_ready.
 //
@@ -20,7 +23,8 @@ module ni_link_in #(
     parameter PAGE_BYTES = 1024,
     parameter ADDR_WIDTH = 12,
     parameter WIDTH      = 1,
-    parameter WORD       = 4
+    parameter WORD       = 4,
+    parameter SPACED     = 0
 ) (
     input  wire                  clk,
     input  wire                  rst,
@@ -46,9 +50,9 @@ module ni_link_in #(
     output wire                  quiet,
     output wire                  n_valid,
     input  wire                  n_ready,
-    output reg  [15:0]           n_frame,
-    output reg  [$clog2(PAGE_BYTES)-1:0] n_first,
-    output reg  [$clog2(PAGE_BYTES)-1:0] n_last,
+    output wire [15:0]           n_frame,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_first,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_last,
 
     output reg                   ev_denied,
     output reg                   ev_bad
@@ -79,9 +83,11 @@ module ni_link_in #(
     wire        cut = was_data && state == DROP;        // a write has been cut short
     reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
+    wire        stands;             // a byte waits for its turn in the receive buffer
     wire        awaited;            // a write is being carried out, and the report of that before it is not taken: this one may not end
     wire        take = s_valid && s_ready;
-    assign s_ready = (state == HEAD && !stays) || state == DROP || (state == DATA && writer_ready);
+    wire        keeps = SPACED != 0 && note;            // what is to be reported is still in the header's registers
+    assign s_ready = (state == HEAD && !stays && !keeps) || state == DROP || (state == DATA && writer_ready);
     assign n_valid = note && (written || writer_idle);
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
@@ -115,7 +121,7 @@ module ni_link_in #(
             if ({29'd0, index} == k / WIDTH && (s_data[8*(k % WIDTH) +: 8] & BEYOND_HERE[8*k +: 8]) != 8'd0) beyond = 1'b1;
     end
     always @(posedge clk)
-        if (state == HEAD && s_valid)
+        if (state == HEAD && s_valid && !keeps)
             for (k = 1; k < `LP_WRITE_DATA_OFFSET; k = k + 1)
                 if ({29'd0, index} == k / WIDTH) begin
                     if (k < `LP_HEADER_BYTES) length[8*(k - 1) +: 8] <= s_data[8*(k % WIDTH) +: 8];
@@ -128,7 +134,7 @@ module ni_link_in #(
         fits      <= in_page;
         mine      <= allowed;
         case (state)
-            HEAD: if (s_valid) begin
+            HEAD: if (s_valid && !keeps) begin
                 is_bad <= 1'b1;
                 index  <= index + 3'd1;
                 high   <= beyond;
@@ -158,7 +164,7 @@ module ni_link_in #(
                     ev_bad    <= state == DROP && is_bad;
                     ev_denied <= state == DROP && !is_bad;
                     state     <= HEAD;
-                end else if (state == DATA && !mine && !awaited) state <= DROP;
+                end else if (state == DATA && !mine && !awaited && !stands) state <= DROP;
             end
         endcase
         if (s_void && !(state == CHECK && empty)) begin         // an empty packet is in, and sure: it is the next that is void
@@ -178,23 +184,47 @@ module ni_link_in #(
         was_data  <= state == DATA && s_sure;
         if (finish || cut)           note <= 1'b1;
         else if (n_valid && n_ready) note <= 1'b0;
-        if (!note) begin
-            n_frame <= look_frame;
-            n_first <= addr[PW-1:0];
-            n_last  <= last[PW-1:0];
-        end
         if (rst) note <= 1'b0;
     end
+    generate
+        if (SPACED != 0) begin : g_here
+            assign {n_frame, n_first, n_last} = {look_frame, addr[PW-1:0], last};
+        end else begin : g_note
+            reg [15:0]   of_frame;
+            reg [PW-1:0] of_first, of_last;
+            always @(posedge clk)
+                if (!note) begin
+                    of_frame <= look_frame;
+                    of_first <= addr[PW-1:0];
+                    of_last  <= last;
+                end
+            assign {n_frame, n_first, n_last} = {of_frame, of_first, of_last};
+        end
+    endgenerate
 
     wire start = state == CHECK && writer_idle;
     generate
-        if (WIDTH == 1) begin : g_byte
+        if (SPACED == 0) assign stands = 1'b0;
+        if (SPACED != 0) begin : g_spaced
+            if (WIDTH != 1 || WORD != 4) error_spaced_needs_width_1 u_check_spaced ();
+            reg [ADDR_WIDTH-1:0] at;
+            always @(posedge clk) at <= start ? addr[ADDR_WIDTH-1:0] : at + {{ADDR_WIDTH-1{1'b0}}, w_take};
+            assign w_valid      = s_valid && s_sure && state == DATA;
+            assign w_addr       = at[ADDR_WIDTH-1:2];
+            assign w_data       = {4{s_data}};
+            assign w_mask       = 4'd1 << at[1:0];
+            assign stands       = w_valid && !w_take;
+            assign writer_ready = w_take;
+            assign writer_idle  = 1'b1;
+        end
+        if (SPACED == 0 && WIDTH == 1) begin : g_byte
             ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
                 .clk(clk), .rst(rst), .start(start), .start_addr(addr[ADDR_WIDTH-1:0]),
                 .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last), .s_sure(s_sure),
                 .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
             );
-        end else begin : g_beat
+        end
+        if (SPACED == 0 && WIDTH != 1) begin : g_beat
             localparam [WIDTH-1:0] HEADER = (1 << BEHIND) - 1;
             reg  first;                     // the next beat begins with the header
             wire ready;

@@ -8,17 +8,19 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
-func TestLinkIn(t *testing.T) { moduletest.EachWidth(t, testLinkIn) }
+func TestLinkIn(t *testing.T) { eachLinkIn(t, testLinkIn) }
 
-func testLinkIn(t *testing.T, width int) {
+func testLinkIn(t *testing.T, width int, spaced bool) {
 	for _, c := range []struct{ pace, grant, doubt float64 }{{1, 1, 0}, {1, 0.5, 0.5}, {0.4, 1, 0}, {0.7, 0.15, 0.5}, {1, 1, 1}} {
 		t.Run(fmt.Sprintf("pace %v grant %v doubt %v", c.pace, c.grant, c.doubt), func(t *testing.T) {
 			more := map[bool]int{true: 2, false: 6}[width == 1] // clocks a packet takes, besides its beats
-			u, want := openLinkIn(t, width), linkModel{memory: make([]byte, linkInBytes)}
+			if spaced {
+				more = 4 // the one before is reported first
+			}
+			u, want := openLinkIn(t, width, spaced), linkModel{memory: make([]byte, linkInBytes)}
 			u.grant, u.doubt = c.grant, c.doubt
 			for range 3000 {
 				if u.rng.Chance(0.1) {
@@ -43,10 +45,10 @@ func testLinkIn(t *testing.T, width int) {
 }
 
 // Packets close behind one another do not mix, whatever the write port does.
-func TestLinkInBackToBack(t *testing.T) { moduletest.EachWidth(t, testLinkInBackToBack) }
+func TestLinkInBackToBack(t *testing.T) { eachLinkIn(t, testLinkInBackToBack) }
 
-func testLinkInBackToBack(t *testing.T, width int) {
-	u, want := openLinkIn(t, width), linkModel{memory: make([]byte, linkInBytes)}
+func testLinkInBackToBack(t *testing.T, width int, spaced bool) {
+	u, want := openLinkIn(t, width, spaced), linkModel{memory: make([]byte, linkInBytes)}
 	for f := range linkInFrames {
 		u.allowed[uint16(f)] = f != 2
 	}
@@ -66,10 +68,10 @@ func testLinkInBackToBack(t *testing.T, width int) {
 }
 
 // A frame taken away in the middle of a WRITE is safe two or three words later, the packet counts as denied, and the next one is whole.
-func TestLinkInRevoke(t *testing.T) { moduletest.EachWidth(t, testLinkInRevoke) }
+func TestLinkInRevoke(t *testing.T) { eachLinkIn(t, testLinkInRevoke) }
 
-func testLinkInRevoke(t *testing.T, width int) {
-	u := openLinkIn(t, width)
+func testLinkInRevoke(t *testing.T, width int, spaced bool) {
+	u := openLinkIn(t, width, spaced)
 	for round := range 500 {
 		u.grant, u.hear = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.05, 1)
 		u.allowed = map[uint16]bool{1: true, 3: true}
@@ -115,10 +117,10 @@ func testLinkInRevoke(t *testing.T, width int) {
 }
 
 // While held, a packet is looked at and not carried out; what counts is the frame table at the time when it is let go.
-func TestLinkInHold(t *testing.T) { moduletest.EachWidth(t, testLinkInHold) }
+func TestLinkInHold(t *testing.T) { eachLinkIn(t, testLinkInHold) }
 
-func testLinkInHold(t *testing.T, width int) {
-	u := openLinkIn(t, width)
+func testLinkInHold(t *testing.T, width int, spaced bool) {
+	u := openLinkIn(t, width, spaced)
 	want := make([]byte, linkInBytes)
 	denied, held := 0, 0
 	for round := range 500 {

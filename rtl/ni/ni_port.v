@@ -8,7 +8,8 @@
 //   ni_trap; `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
-//   gateway: as of ni_route. node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
+//   gateway: as of ni_route. node, nonce, anonymous, renew, LANES, SPACED, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of
+//   ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set. BARRIER, 1: its router carries out barriers.
 //   VIRTUAL, if there is a network: v_*: ROUTEs of virtual links for it; x_*: all that come from it, which move with x_ready only;
@@ -32,6 +33,7 @@ module ni_port #(
     parameter INJECT       = 0,
     parameter LANES        = 1,
     parameter EARLY        = 0,
+    parameter SPACED       = 0,
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
@@ -173,7 +175,7 @@ module ni_port #(
             ni_endpoint #(
                 .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .LANES(LANES), .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH)
+                .LANES(LANES), .EARLY(EARLY), .ROUTES(ROUTES), .SPACED(SPACED), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
@@ -253,7 +255,8 @@ module ni_port #(
         .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
         .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
     );
-    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD)) u_in (
+    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD),
+        .SPACED(SPACED != 0 && LANES == 1 && !TAKES_ROUTES ? 1 : 0)) u_in (
         .clk(clk), .rst(rst),
         .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(in_keep), .s_last(in_last), .s_sure(r_sure),
         .s_void(r_void), .look_frame(look_frame), .allowed(allowed),

@@ -4,7 +4,8 @@
 // Contract
 //   divisor: clocks a bit, and DIVISOR_BITS, as for the UART. `tick`: one clock in ten bit times, the time of a byte.
 //   tx_sym / tx_ready: tx_sym is taken in the clocks in which tx_ready is high. IDLE is taken and not sent, so with nothing to send
-//   tx_ready stays high. A K symbol that is not the protocol's goes as ERR. While one symbol is sent the next is taken: no gap.
+//   tx_ready comes every other clock, and never in two in a row. A K symbol that is not the protocol's goes as ERR. While
+//   one symbol is sent the next is taken: no gap.
 //   rx_sym / rx_valid: symbols; LP_SYM_ERR for a byte without stop bit, a break, and an ESC before what is no symbol.
 //   An ESC waits for its byte however long that takes; a byte without stop bit, or a break, takes the place of that byte.
 //
@@ -53,18 +54,21 @@ module phy_uart #(
     reg  [7:0] byte_q;
     wire       t_ready;
     wire       known = tx_sym == `LP_SYM_SOP || tx_sym == `LP_SYM_EOP || tx_sym == `LP_SYM_ABORT || tx_sym == `LP_SYM_LSW;
-    assign tx_ready = !held;
+    reg        rests;
+    assign tx_ready = !held && !rests;
 
-    always @(posedge clk)
+    always @(posedge clk) begin
+        rests <= tx_ready && !rst;
         if (rst) held <= 1'b0;
-        else if (!held) begin
+        else if (tx_ready) begin
             held   <= tx_sym != `LP_SYM_IDLE;
             escape <= tx_sym[`LP_SYM_K_BIT] || tx_sym[7:0] == `LP_ESC;
             byte_q <= tx_sym[`LP_SYM_K_BIT] && !known ? ERR[7:0] : tx_sym[7:0];
-        end else if (t_ready) begin
+        end else if (t_ready && held) begin
             held   <= escape;
             escape <= 1'b0;
         end
+    end
 
     uart_tx #(.DIVISOR_BITS(DIVISOR_BITS)) u_tx (
         .clk(clk), .rst(rst), .divisor(divisor), .s_valid(held), .s_ready(t_ready), .s_data(escape ? `LP_ESC : byte_q), .tx(uart_txd)

@@ -94,6 +94,7 @@ type uart struct {
 	symbols []linkproto.Symbol // IDLE for a clock without a symbol
 	got     []linkproto.Symbol
 	ticks   []uint64
+	ready   bool // tx_ready, a clock ago
 }
 
 func newUart(t *testing.T, divisor int, ratio float64) *uart {
@@ -116,6 +117,10 @@ func (u *uart) clocks(n int) {
 			}
 		}
 		*p.UartRxd = u.w.clock(*p.UartTxd)
+		if *p.TxReady && u.ready {
+			u.t.Fatalf("cycle %d: tx_ready in two clocks in a row", u.b.Cycle())
+		}
+		u.ready = *p.TxReady
 		u.b.Step(1)
 		if *p.RxValid {
 			u.got = append(u.got, linkproto.Symbol(*p.RxSym))

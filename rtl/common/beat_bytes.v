@@ -17,10 +17,16 @@ module beat_bytes #(
     output wire [7:0]         byte_q,
     output wire               byte_last,
     output wire               done
+`ifdef FORMAL
+    , output wire [3:0]       f_lane
+`endif
 );
     generate
         if (WIDTH == 1) begin : g_byte
             assign {byte_q, byte_last, done} = {data, last, 1'b1};
+`ifdef FORMAL
+            assign f_lane = 4'd0;
+`endif
             wire unused = |{clk, leave, keep, step};
         end else begin : g_beat
             localparam LW = $clog2(WIDTH);
@@ -29,6 +35,9 @@ module beat_bytes #(
             assign byte_q    = data[8*lane +: 8];
             assign done      = &lane || !keep[next];
             assign byte_last = last && done;
+`ifdef FORMAL
+            assign f_lane = {{4-LW{1'b0}}, lane};
+`endif
             always @(posedge clk)
                 if (leave || (step && done)) lane <= {LW{1'b0}};
                 else if (step)               lane <= next;

@@ -15,8 +15,8 @@
 // WIDTH: bytes a clock of packets, 1, 4 or 8. SPACED as of ni_regs: fewer cells where a PHY is so slow.
 // ROUTES: ROUTEs are taken. ROUTER: links of its router, 0 for none; then LINKS is 1. PATIENCE as of net_local. LINES is not to be set.
 // BARRIER, 1: the router carries out barriers.
-// VIRTUAL: logarithm to base 2 of the number of virtual links that it carries out, 0 for none; with a ROUTER and WIDTH 1 only. VL_SLOTS,
-// VL_WINDOW: as of net_vl; VL_RETRY in clocks.
+// VIRTUAL: logarithm to base 2 of the number of virtual links that it carries out, 0 for none; with a ROUTER only. VL_SLOTS, VL_WINDOW: as
+// of net_vl; VL_RETRY in clocks.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -78,7 +78,7 @@ module ni_core #(
         if (ROUTER < 0 || ROUTER > 16)  error_router_must_have_0_to_16_links u_check_router ();
         if (BARRIER != 0 && ROUTER == 0) error_barriers_need_a_router u_check_barrier ();
         if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
-        if (VIRTUAL != 0 && (ROUTER == 0 || WIDTH != 1)) error_virtual_needs_a_router_and_width_1 u_check_virtual ();
+        if (VIRTUAL != 0 && ROUTER == 0) error_virtual_needs_a_router u_check_virtual ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
@@ -119,7 +119,8 @@ module ni_core #(
     wire [WORD*WRITERS-1:0] w_mask;
     // Of virtual links: ROUTEs to the network and from there, and what their writes ask.
     wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, x_bad, x_bad_host, virtual_allowed;
-    wire [7:0]           v_data, x_data;
+    wire [8*WIDTH-1:0]   v_data, x_data;
+    wire [WIDTH-1:0]     v_keep, x_keep;
     wire [15:0]          virtual_frame;
     wire [VW-1:0]        virtual_vl;
     // Requests for registers pass the links, of which a network has some, and what they leave comes to ni_regs.
@@ -143,8 +144,8 @@ module ni_core #(
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
-                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_void(v_void),
-                .x_valid(x_valid), .x_ready(x_ready), .x_data(x_data), .x_last(x_last), .x_void(x_void),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_keep(v_keep), .v_last(v_last), .v_void(v_void),
+                .x_valid(x_valid), .x_ready(x_ready), .x_data(x_data), .x_keep(x_keep), .x_last(x_last), .x_void(x_void),
                 .x_denied(x_denied), .x_bad(x_bad),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
                 .t_data(t_data[8*l +: 8]), .t_last(t_last[l]), .trapped(trapped[l]), .resume(resume[l]), .retrap(retrap[l]),
@@ -331,13 +332,13 @@ module ni_core #(
         if (VIRTUAL != 0) begin : g_virtual
             ni_virtual #(
                 .VIRTUAL(VIRTUAL), .SLOTS(VL_SLOTS), .WINDOW(VL_WINDOW), .RETRY(VL_RETRY), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
-                .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WORD(WORD)
+                .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WIDTH(WIDTH), .WORD(WORD)
             ) u_virtual (
                 .clk(clk), .rst(rst), .node(node),
-                .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data[7:0]), .s_last(from_host_last),
-                .s_void(from_host_void), .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
-                .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_last(v_last), .t_void(v_void),
-                .r_valid(x_valid), .r_ready(x_ready), .r_data(x_data), .r_last(x_last), .r_void(x_void),
+                .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_keep(from_host_keep),
+                .s_last(from_host_last), .s_void(from_host_void), .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
+                .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_keep(v_keep), .t_last(v_last), .t_void(v_void),
+                .r_valid(x_valid), .r_ready(x_ready), .r_data(x_data), .r_keep(x_keep), .r_last(x_last), .r_void(x_void),
                 .m_valid(t_valid[LINKS +: 2]), .m_ready(t_ready[LINKS +: 2]), .m_kind(t_kind[8*LINKS +: 16]),
                 .m_length(t_length[16*LINKS +: 32]), .m_data(t_data[8*LINKS +: 16]), .m_last(t_last[LINKS +: 2]),
                 .look_frame(virtual_frame), .look_vl(virtual_vl), .allowed(virtual_allowed),
@@ -353,8 +354,9 @@ module ni_core #(
         end else begin : g_no_virtual
             assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
             assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
-            assign {v_valid, v_data, v_last, v_void, x_ready, x_denied, x_bad, x_bad_host, virtual_frame, virtual_vl} = {31+VW{1'b0}};
-            wire unused_virtual = ^{v_ready, x_valid, x_data, x_last, x_void, virtual_allowed};
+            assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad, x_bad_host} = {9*WIDTH + 7{1'b0}};
+            assign {virtual_frame, virtual_vl} = {16 + VW{1'b0}};
+            wire unused_virtual = ^{v_ready, x_valid, x_data, x_keep, x_last, x_void, virtual_allowed};
         end
     endgenerate
 endmodule

@@ -51,7 +51,8 @@ module ni_network #(
 
     input  wire        v_valid,
     output wire        v_ready,
-    input  wire [7:0]  v_data,
+    input  wire [8*WIDTH-1:0] v_data,
+    input  wire [WIDTH-1:0]   v_keep,
     input  wire        v_last,
     input  wire        v_void,
 
@@ -109,7 +110,7 @@ module ni_network #(
             wire v_turn = !own_runs && (v_runs || (v_valid && (v_next || !own_valid)));
             assign in_valid  = v_turn ? v_valid : own_valid;
             assign in_data   = v_turn ? v_data : own_data;
-            assign in_keep   = v_turn ? 1'b1 : own_keep;
+            assign in_keep   = v_turn ? v_keep : own_keep;
             assign in_last   = v_turn ? v_last : own_last;
             assign in_void   = (own_void && own_runs) || (v_void && v_runs);
             assign own_ready = in_ready && !v_turn;
@@ -126,7 +127,7 @@ module ni_network #(
         end else begin : g_host
             assign {in_valid, in_data, in_keep, in_last, in_void} = {own_valid, own_data, own_keep, own_last, own_void};
             assign {own_ready, v_ready} = {in_ready, 1'b0};
-            wire unused_virtual = ^{v_valid, v_data, v_last, v_void};
+            wire unused_virtual = ^{v_valid, v_data, v_keep, v_last, v_void};
         end
     endgenerate
 

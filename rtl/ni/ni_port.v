@@ -67,12 +67,14 @@ module ni_port #(
 
     input  wire        v_valid,
     output wire        v_ready,
-    input  wire [7:0]  v_data,
+    input  wire [8*WIDTH-1:0] v_data,
+    input  wire [WIDTH-1:0]   v_keep,
     input  wire        v_last,
     input  wire        v_void,
     output wire        x_valid,
     input  wire        x_ready,
-    output wire [7:0]  x_data,
+    output wire [8*WIDTH-1:0] x_data,
+    output wire [WIDTH-1:0]   x_keep,
     output wire        x_last,
     output wire        x_void,
     input  wire        x_denied,
@@ -156,7 +158,7 @@ module ni_port #(
                 .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
                 .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_void(v_void),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_keep(v_keep), .v_last(v_last), .v_void(v_void),
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_void(m_void),
                 .room(room), .overdue(overdue), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
                 .status(status), .peer(peer), .events(events),
@@ -166,7 +168,7 @@ module ni_port #(
                 .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
             );
             assign m_sure = 1'b0;
-            assign {x_valid, x_data, x_last, x_void} = {m_valid && (VIRTUAL == 0 || route_ready), m_data[7:0], m_last, m_void};
+            assign {x_valid, x_data, x_keep, x_last, x_void} = {m_valid && (VIRTUAL == 0 || route_ready), m_data, m_keep, m_last, m_void};
             assign lanes  = 8'd0;
             assign {i_running, i_cut, i_symbols, i_hits, i_hit} = 67'd0;
             wire unused = ^{anonymous, i_wr_en, i_wr_reg, i_wr_data};
@@ -189,8 +191,8 @@ module ni_port #(
                 .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
             );
             assign {o_en, reg_done, reg_ok, reg_value} = {reg_en, o_done, o_ok, o_value};
-            assign {v_ready, x_valid, x_data, x_last, x_void} = 12'd0;
-            wire unused = ^{reg_write, reg_addr, reg_wdata, v_valid, v_data, v_last, v_void};
+            assign {v_ready, x_valid, x_data, x_keep, x_last, x_void} = {9*WIDTH + 4{1'b0}};
+            wire unused = ^{reg_write, reg_addr, reg_wdata, v_valid, v_data, v_keep, v_last, v_void};
 `ifdef VERILATOR
             always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
 `else

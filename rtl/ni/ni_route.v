@@ -150,13 +150,13 @@ module ni_route #(
     wire carried;                   // it is net_vl's
     generate
         if (VIRTUAL != 0) begin : g_virtual
-            // With WIDTH 1: the number comes before the state.
+            localparam [31:0] NUMBER = `LP_ROUTE_VL / WIDTH, NUMBER_HIGH = (`LP_ROUTE_VL + 1) / WIDTH;
             reg [15:0] number;
             reg        is_init;
             always @(posedge clk) if (accept) begin
-                if (at == STATE[5:0] - 6'd2) number[7:0]  <= s_data[7:0];
-                if (at == STATE[5:0] - 6'd1) number[15:8] <= s_data[7:0];
-                if (at == STATE[5:0])        is_init      <= s_data[7:6] == `LP_KIND_INIT;
+                if (at == NUMBER[5:0])      number[7:0]  <= s_data[8*(`LP_ROUTE_VL % WIDTH) +: 8];
+                if (at == NUMBER_HIGH[5:0]) number[15:8] <= s_data[8*((`LP_ROUTE_VL + 1) % WIDTH) +: 8];
+                if (at == STATE[5:0])       is_init      <= s_data[8*(`LP_ROUTE_STATE % WIDTH) + 6 +: 2] == `LP_KIND_INIT;
             end
             assign carried = linked && !is_init && number >> VIRTUAL == 16'd0;
         end else begin : g_software

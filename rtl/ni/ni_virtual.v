@@ -3,7 +3,8 @@
 //
 // Contract:
 //   s_*: packets of the host, h_*: the rest of them, as of ni_vl_in. t_*: ROUTEs for the network; r_*: all that come from there, as of
-//   net_vl. m_*: two sources of packets for the host, as ni_compose takes them.
+//   net_vl, but in beats of WIDTH bytes. m_*: two sources of packets for the host, as ni_compose takes them.
+//   Virtual links carry a byte a clock whatever WIDTH is; what is not theirs goes by at the rate at which it comes.
 //   look_frame with look_vl -> allowed: the frame table, combinationally. w_*, n_*: as of ni_link_in.
 //   reg_*: requests for registers, of which those of virtual links are answered, and the others go on to o_*.
 //   ev_denied, ev_bad: at the network; ev_bad_host: at the host's port.
@@ -18,6 +19,7 @@ module ni_virtual #(
     parameter PAGE_BYTES = 1024,
     parameter ADDR_WIDTH = 12,
     parameter HOLD_BYTES = 4096,
+    parameter WIDTH      = 1,
     parameter WORD       = 4
 ) (
     input  wire               clk,
@@ -26,7 +28,8 @@ module ni_virtual #(
 
     input  wire               s_valid,
     output wire               s_ready,
-    input  wire [7:0]         s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire               s_last,
     input  wire               s_void,
     output wire               h_valid,
@@ -35,12 +38,14 @@ module ni_virtual #(
 
     output wire               t_valid,
     input  wire               t_ready,
-    output wire [7:0]         t_data,
+    output wire [8*WIDTH-1:0] t_data,
+    output wire [WIDTH-1:0]   t_keep,
     output wire               t_last,
     output wire               t_void,
     input  wire               r_valid,
     output wire               r_ready,
-    input  wire [7:0]         r_data,
+    input  wire [8*WIDTH-1:0] r_data,
+    input  wire [WIDTH-1:0]   r_keep,
     input  wire               r_last,
     input  wire               r_void,
 
@@ -121,14 +126,24 @@ module ni_virtual #(
     wire        v_begins;
     wire [15:0] told_status;
     wire       unused_bad, unused_replay, unused_drop;
-    ni_vl_in #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_from_host (
-        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .s_void(s_void),
+    ni_vl_in #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET), .WIDTH(WIDTH)) u_from_host (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .s_void(s_void),
         .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
         .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_vl(v_vl), .v_begins(v_begins), .v_size(v_size),
         .v_cancel(v_cancel), .sent(sent), .refused(refused),
         .q_valid(q_valid), .q_done(for_packet && c_done), .q_ok(c_ok), .q_resume(q_resume), .q_vl(q_vl), .q_value(q_value),
         .m_valid(m_valid[0]), .m_ready(m_ready[0]), .m_kind(m_kind[7:0]), .m_length(m_length[15:0]), .m_data(m_data[7:0]),
         .m_last(m_last[0]), .ev_bad(ev_bad_host)
+    );
+    wire       i_valid, i_ready, i_last, i_void, o_valid, o_ready, o_last;      // ROUTEs, byte by byte
+    wire [7:0] i_data, o_data;
+    net_vl_bytes #(.MAX_PACKET(MAX_PACKET + `LP_ROUTE_EXTRA), .WIDTH(WIDTH)) u_bytes (
+        .clk(clk), .rst(rst), .s_valid(r_valid), .s_ready(r_ready), .s_data(r_data), .s_keep(r_keep), .s_last(r_last), .s_void(r_void),
+        .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last), .m_void(i_void)
+    );
+    beat_pack #(.WIDTH(WIDTH)) u_beats (
+        .clk(clk), .clear(rst || t_void), .s_valid(o_valid), .s_ready(o_ready), .s_data(o_data), .s_last(o_last),
+        .m_valid(t_valid), .m_ready(t_ready), .m_data(t_data), .m_keep(t_keep), .m_last(t_last)
     );
     net_vl #(
         .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .MAX_PACKET(MAX_PACKET), .WINDOW(WINDOW), .TICK(TICK), .RETRY(TICKS),
@@ -138,8 +153,8 @@ module ni_virtual #(
         .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_begins(v_begins), .s_size(v_size),
         .s_cancel(v_cancel), .sent(sent), .refused(refused), .told_ready(told_ready), .told(told), .told_vl(told_vl),
         .told_freed(told_freed), .told_status(told_status),
-        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last), .t_void(t_void),
-        .i_valid(r_valid), .i_ready(r_ready), .i_data(r_data), .i_last(r_last), .i_void(r_void),
+        .t_valid(o_valid), .t_ready(o_ready), .t_data(o_data), .t_last(o_last), .t_void(t_void),
+        .i_valid(i_valid), .i_ready(i_ready), .i_data(i_data), .i_last(i_last), .i_void(i_void),
         .m_room(room), .m_halts(halts), .m_valid(d_valid), .m_ready(d_ready), .m_vl(d_vl), .m_host(d_host), .m_data(d_data),
         .m_last(d_last), .m_void(d_void),
         .c_en(for_register || for_packet), .c_write(for_register && reg_write), .c_resume(for_packet && q_resume),
@@ -158,8 +173,15 @@ module ni_virtual #(
         .i_void(in_void), .quiet(quiet), .m_valid(m_valid[1]), .m_ready(m_ready[1]), .m_kind(m_kind[15:8]),
         .m_length(m_length[31:16]), .m_data(m_data[15:8]), .m_last(m_last[1]), .ev_bad(ev_bad_out)
     );
-    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WORD(WORD)) u_in (
-        .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(1'b1), .s_last(in_last), .s_sure(in_sure),
+    wire       w_beat, w_moves, w_ends;
+    wire [8*WIDTH-1:0] w_bytes;
+    wire [WIDTH-1:0]   w_keep;
+    beat_pack #(.WIDTH(WIDTH)) u_writes (
+        .clk(clk), .clear(rst || in_void), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last),
+        .m_valid(w_beat), .m_ready(w_moves), .m_data(w_bytes), .m_keep(w_keep), .m_last(w_ends)
+    );
+    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD)) u_in (
+        .clk(clk), .rst(rst), .s_valid(w_beat), .s_ready(w_moves), .s_data(w_bytes), .s_keep(w_keep), .s_last(w_ends), .s_sure(in_sure),
         .s_void(in_void), .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .hold(1'b0), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),

@@ -10,31 +10,37 @@ import (
 
 // TestVirtual: the ROUTEs of ni_virtual come back to it, of a virtual link whose two ends are here. What the host writes by one end comes to the receive buffer by
 // the other, where the frame table lets it; registers that are not of virtual links are handed on.
-func TestVirtual(t *testing.T) {
+func TestVirtual(t *testing.T) { moduletest.EachWidth(t, testVirtual) }
+
+func testVirtual(t *testing.T, width int) {
 	const page, one, other = 64, 1, 2 // numbers of the ends
 	var p struct {
 		SValid, SReady, SLast, TValid, TReady, TLast, RValid, RReady, RLast *bool   `port:"*"`
 		WValid, WTake, NReady, Allowed, EvDenied                            *bool   `port:"*"`
 		RegEn, RegWrite, RegDone, RegOk, OEn, ODone, OOk                    *bool   `port:"*"`
-		SData, TData, RData, MReady, LookVl, WMask, WAddr                   *uint8  `port:"*"`
+		MReady, LookVl, WMask, WAddr                                        *uint8  `port:"*"`
 		Node, RegAddr, LookFrame                                            *uint16 `port:"*"`
-		RegWdata, RegValue, OValue, WData                                   *uint32 `port:"*"`
+		RegWdata, RegValue, OValue                                          *uint32 `port:"*"`
 	}
-	b := moduletest.Open(t, "ni_virtual", params{"VIRTUAL": 3, "SLOTS": 8, "WINDOW": 4, "PAGE_BYTES": page, "ADDR_WIDTH": 10}, &p)
+	word := max(width, 4)
+	b := moduletest.Open(t, "ni_virtual", params{"VIRTUAL": 3, "SLOTS": 8, "WINDOW": 4, "PAGE_BYTES": page, "ADDR_WIDTH": 10, "WIDTH": width, "WORD": word}, &p)
 	*p.Node, *p.MReady, *p.NReady = 7, 3, true
-	r := b.Rand("data")
+	r, in, out, back := b.Rand("data"), moduletest.NewBeats(t, b, "s", width), moduletest.NewBeats(t, b, "t", width), moduletest.NewBeats(t, b, "r", width)
 	memory, denied := make([]byte, 4*page), 0
 	frameOf := map[uint16]uint8{0: other, 1: one} // the ends whose writes it takes
 	clock := func() {
 		settle(t, b)
-		*p.RValid, *p.RData, *p.RLast = *p.TValid, *p.TData, *p.TLast
+		if *p.RValid, *p.RLast = *p.TValid, *p.TLast; *p.TValid {
+			back.Put(out.Get())
+		}
 		*p.Allowed = frameOf[*p.LookFrame] == *p.LookVl && *p.LookVl != 0
 		settle(t, b)
 		*p.TReady, *p.WTake = *p.RReady, *p.WValid
 		settle(t, b)
-		for lane := range 4 {
+		data := check.Must(b.Model().Peek("w_data"))(t)
+		for lane := range word {
 			if *p.WValid && *p.WMask>>lane&1 != 0 {
-				memory[4*int(*p.WAddr)+lane] = byte(*p.WData >> (8 * lane))
+				memory[word*int(*p.WAddr)+lane] = byte(data >> (8 * lane))
 			}
 		}
 		b.Step(1)
@@ -100,12 +106,17 @@ func TestVirtual(t *testing.T) {
 		write := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame*page + off), Data: data}).Append(nil))(t)
 		raw := inVirtual(t, end, write)
 		for i := 0; i < len(raw); {
-			*p.SValid, *p.SData, *p.SLast = true, raw[i], i == len(raw)-1
-			settle(t, b)
-			if *p.SReady {
-				i++
+			size := min(width, len(raw)-i)
+			if !*p.SValid {
+				in.Put(raw[i:])
 			}
-			clock()
+			*p.SValid, *p.SLast = true, i+size == len(raw)
+			settle(t, b)
+			ready := *p.SReady
+			if clock(); ready {
+				*p.SValid = false
+				i += size
+			}
 		}
 		*p.SValid = false
 		for range 1000 { // and it is acknowledged

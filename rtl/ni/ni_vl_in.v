@@ -2,7 +2,8 @@
 // Takes VIRTUALs out of what the host sends, and what is in them.
 //
 // Contract:
-//   s_*: packets of the host, as of link_rx; h_*: those that are no VIRTUALs, with s_data, s_last and s_sure.
+//   s_*: packets of the host, as of link_rx, in beats of WIDTH bytes; h_*: those that are no VIRTUALs, with s_data, s_keep, s_last and
+//   s_sure. Of VIRTUALs a byte a clock is taken.
 //   v_*, sent, refused: packets to be sent by v_vl, as net_vl takes them, with v_begins from when their link is known. q_valid with q_vl,
 //   q_resume and q_value stands until q_done: a RESUME, answered by q_ok, or a SPACE of q_value MESSAGEs.
 //   m_*: DONEs, as ni_compose takes them. ev_bad (pulse): a VIRTUAL that is refused for what it is.
@@ -10,14 +11,16 @@
 // Source: doc/protocol.md, "Virtual links of an interface".
 module ni_vl_in #(
     parameter VIRTUAL    = 4,
-    parameter MAX_PACKET = 1032
+    parameter MAX_PACKET = 1032,
+    parameter WIDTH      = 1
 ) (
     input  wire               clk,
     input  wire               rst,
 
     input  wire               s_valid,
     output wire               s_ready,
-    input  wire [7:0]         s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire               s_last,
     input  wire               s_void,
     output wire               h_valid,
@@ -66,12 +69,18 @@ module ni_vl_in #(
     reg  [1:0]  place;                  // in the header, or in an answer
     reg  [7:0]  value;                  // the last byte
     reg  [7:0]  status, tag;
-    wire        mine  = state != HEAD || count != 4'd0 || (!other && s_data == {3'd0, `LP_TYPE_VIRTUAL});
+    wire [7:0]  data;
+    wire        last, done;             // of the byte, in its beat
+    wire        mine  = state != HEAD || count != 4'd0 || (!other && data == {3'd0, `LP_TYPE_VIRTUAL});
     wire        reads = state == HEAD || state == TAIL || (state == BODY && v_ready);
-    assign      s_ready = mine ? reads : h_ready;
+    assign      s_ready = mine ? reads && done : h_ready;
     assign      h_valid = s_valid && !mine;
     assign      h_void  = s_void && other;
     wire        take  = s_valid && mine && reads;
+    beat_bytes #(.WIDTH(WIDTH)) u_bytes (
+        .clk(clk), .leave(rst || s_void), .data(s_data), .keep(s_keep), .last(s_last), .step(take),
+        .byte_q(data), .byte_last(last), .done(done)
+    );
 
     wire [15:0] length = head[23:8], vl = head[39:24], inner = head[63:48];
     wire [4:0]  kind = head[40 +: `LP_TYPE_WIDTH];
@@ -94,8 +103,8 @@ module ni_vl_in #(
     assign v_begins = maybe && !s_void && vl >> VIRTUAL == 16'd0;
     assign v_size   = length - OUTSIDE + HEADER;
     assign v_valid  = !s_void && (state == AGAIN || (state == BODY && s_valid));
-    assign v_data   = state == BODY ? s_data : head[40 + 8*place +: 8];
-    assign v_last   = state == BODY ? s_last : ended && place == 2'd2;
+    assign v_data   = state == BODY ? data : head[40 + 8*place +: 8];
+    assign v_last   = state == BODY ? last : ended && place == 2'd2;
     assign v_cancel = s_void && !ended && (state == AGAIN || state == BODY);
     assign q_valid  = state == ASK;
     assign q_resume = resume;
@@ -108,17 +117,17 @@ module ni_vl_in #(
     assign m_last   = place == 2'd2;
     always @(posedge clk) begin
         ev_bad <= 1'b0;
-        if (h_valid && h_ready) other <= !s_last;
-        else if (s_void)        other <= 1'b0;
-        if (take) {ended, value} <= {s_last, s_data};
+        if (h_valid)     other <= !(h_ready && s_last);     // its first beat is looked at before it moves
+        else if (s_void) other <= 1'b0;
+        if (take) {ended, value} <= {last, data};
         case (state)
             HEAD: begin
                 place <= 2'd0;
                 tag   <= `LP_TAG_NONE;
                 if (take) begin
-                    head[8*count +: 8] <= s_data;
+                    head[8*count +: 8] <= data;
                     count <= count + 4'd1;
-                    if (s_last || count == FIELDS - 4'd1) state <= JUDGE;
+                    if (last || count == FIELDS - 4'd1) state <= JUDGE;
                 end
             end
             JUDGE: begin
@@ -131,7 +140,7 @@ module ni_vl_in #(
                 place <= place + 2'd1;
                 if (place == 2'd2) state <= ended ? SENT : BODY;
             end
-            BODY: if (take && s_last) state <= SENT;
+            BODY: if (take && last) state <= SENT;
             SENT: begin
                 place <= 2'd0;
                 if (sent) begin
@@ -139,7 +148,7 @@ module ni_vl_in #(
                     state  <= refused ? ANSWER : HEAD;
                 end
             end
-            TAIL: if (take && s_last) begin
+            TAIL: if (take && last) begin
                 ev_bad <= drops;
                 state  <= drops ? ANSWER : ASK;
             end

@@ -62,17 +62,19 @@ func fromHost(t *testing.T, r *testbench.Rand) (raw []byte, outcomes []string, r
 
 // TestVLIn: of the host's packets ni_vl_in takes the VIRTUALs, sends or asks what is in them, answers those that are refused, and leaves the others alone; of one
 // that is taken back nothing is left.
-func TestVLIn(t *testing.T) {
+func TestVLIn(t *testing.T) { moduletest.EachWidth(t, testVLIn) }
+
+func testVLIn(t *testing.T, width int) {
 	var p struct {
 		SValid, SReady, SLast, SVoid, HValid, HReady, HVoid *bool   `port:"*"`
 		VValid, VReady, VLast, VCancel, Sent, Refused       *bool   `port:"*"`
 		QValid, QDone, QOk, QResume, EvBad, VBegins         *bool   `port:"*"`
-		SData, VData, VVl, QVl, QValue                      *uint8  `port:"*"`
+		VData, VVl, QVl, QValue                             *uint8  `port:"*"`
 		VSize                                               *uint16 `port:"*"`
 		M                                                   offer   `port:"*"`
 	}
-	b := moduletest.Open(t, "ni_vl_in", params{"VIRTUAL": 3, "MAX_PACKET": vlLongest}, &p)
-	r := b.Rand("host")
+	b := moduletest.Open(t, "ni_vl_in", params{"VIRTUAL": 3, "MAX_PACKET": vlLongest, "WIDTH": width}, &p)
+	r, in := b.Rand("host"), moduletest.NewBeats(t, b, "s", width)
 	var have []string
 	var other, sent []byte
 	var strayed bool                 // the packet is for a virtual link that there is not
@@ -93,7 +95,7 @@ func TestVLIn(t *testing.T) {
 		if *p.HVoid {
 			other = nil
 		} else if *p.HValid && *p.HReady {
-			if other = append(other, *p.SData); *p.SLast {
+			if other = append(other, in.Get()...); *p.SLast {
 				have, other = append(have, fmt.Sprintf("other %x", other)), nil
 			}
 		}
@@ -124,17 +126,19 @@ func TestVLIn(t *testing.T) {
 		raw, want, refuses, resumes := fromHost(t, r)
 		strayed = linkproto.Type(raw[0]) == linkproto.TypeVirtual && len(raw) > linkproto.HeaderBytes && raw[linkproto.HeaderBytes] >= 8
 		last := len(raw)
-		if r.Chance(0.2) {
-			last, want = 1+r.IntN(len(raw)-1), nil // it is taken back behind so many bytes
+		if r.Chance(0.2) && len(raw) > width {
+			last, want = width*(1+r.IntN((len(raw)-1)/width)), nil // it is taken back behind so many bytes
 		}
 		have, refused, resumed = nil, refuses, resumes
 		for i := 0; i < last; {
-			if *p.SValid = *p.SValid || r.Chance(0.7); *p.SValid {
-				*p.SData, *p.SLast = raw[i], i == len(raw)-1
+			size := width
+			if !*p.SValid && r.Chance(0.7) {
+				size = in.Put(raw[i:])
+				*p.SValid, *p.SLast = true, i+size == len(raw)
 			}
 			if clock() {
 				*p.SValid = false
-				i++
+				i += size
 			}
 		}
 		if last < len(raw) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // offload is two network interfaces that carry out virtual links, of which each host keeps what it is told.
@@ -20,10 +21,10 @@ type offload struct {
 	told map[*cluster.NI][]linkproto.Packet // of its virtual link: what is inside; and DONEs
 }
 
-func openOffload(t *testing.T, rung string) *offload {
+func openOffload(t *testing.T, rung string, width int) *offload {
 	t.Helper()
 	top := check.Must(topology.Generate("star", []int{2}, 1))(t)
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: testbench.TestSeed(t), Virtual: 3}))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: testbench.TestSeed(t), Virtual: 3, Params: rtl.Params{Width: width}}))(t)
 	t.Cleanup(func() { check.Error(t, c.Close()) })
 	o := &offload{Cluster: c, t: t, ways: mesh(t, c), told: map[*cluster.NI][]linkproto.Packet{}}
 	for _, i := range c.NIs {
@@ -74,12 +75,14 @@ func (o *offload) next(i *cluster.NI, of linkproto.Type) (p linkproto.Packet) {
 }
 
 func offloads(t *testing.T, run func(o *offload, out, back *way)) {
-	for _, rung := range []string{cluster.Model, cluster.RTL} {
-		t.Run(rung, func(t *testing.T) {
-			o := openOffload(t, rung)
+	one := func(rung string, width int) func(*testing.T) {
+		return func(t *testing.T) {
+			o := openOffload(t, rung, width)
 			run(o, o.ways[0], o.ways[1])
-		})
+		}
 	}
+	t.Run(cluster.Model, one(cluster.Model, 1))
+	moduletest.EachWidth(t, func(t *testing.T, width int) { one(cluster.RTL, width)(t) })
 }
 
 // TestOffloadRefuses: what a host must not send is refused as the protocol says.
@@ -190,23 +193,21 @@ func TestOffloadTooMuch(t *testing.T) {
 	for _, c := range []struct {
 		rung    string
 		virtual int
-		params  rtl.Params
 		hosts   []string
 		want    string
 	}{
-		{cluster.RTL, 11, rtl.Params{}, nil, cannot},
-		{cluster.RTL, 3, rtl.Params{Width: 4}, nil, cannot},
-		{cluster.Model, 11, rtl.Params{}, nil, ""},
-		{cluster.RTL, 11, rtl.Params{}, []string{"n0", "n1"}, ""},
+		{cluster.RTL, 11, nil, cannot},
+		{cluster.Model, 11, nil, ""},
+		{cluster.RTL, 11, []string{"n0", "n1"}, ""},
 	} {
 		n, err := cluster.Open(t.Context(), cluster.Config{
-			Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Rung: c.rung, Virtual: c.virtual, Params: c.params, InSoftware: c.hosts,
+			Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Rung: c.rung, Virtual: c.virtual, InSoftware: c.hosts,
 		})
 		if err == nil {
 			check.Error(t, n.Close())
 		}
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s with 2^%d virtual links, %+v: %v, want %q", c.rung, c.virtual, c.params, err, c.want)
+			t.Errorf("%s with 2^%d virtual links: %v, want %q", c.rung, c.virtual, err, c.want)
 		}
 	}
 }

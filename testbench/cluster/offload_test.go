@@ -7,6 +7,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -74,15 +75,14 @@ func (w *way) virtual(t *testing.T, packet []byte) bool {
 // TestAllTrapped has all nodes of a ring page into each other at once, and write until nothing more has room, while no host serves its traps. Other packets pass
 // everywhere meanwhile, since what a virtual link does not take is not kept waiting; and when the hosts serve their traps, all arrives.
 func TestAllTrapped(t *testing.T) {
-	for _, rung := range []string{cluster.Model, cluster.RTL} {
-		t.Run(rung, func(t *testing.T) { allTrapped(t, rung) })
-	}
+	t.Run(cluster.Model, func(t *testing.T) { allTrapped(t, cluster.Model, 1) })
+	t.Run(cluster.RTL, func(t *testing.T) { allTrapped(t, cluster.RTL, 8) })
 }
 
-func allTrapped(t *testing.T, rung string) {
+func allTrapped(t *testing.T, rung string, width int) {
 	seed := testbench.TestSeed(t)
 	top := check.Must(topology.Generate("ring", []int{4}, 1))(t)
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: seed, Virtual: 3}))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: seed, Virtual: 3, Params: rtl.Params{Width: width}}))(t)
 	t.Cleanup(func() { check.Error(t, c.Close()) })
 	ways, page := mesh(t, c), c.NIs[0].Params.PageBytes
 	rng := testbench.NewRand(seed)

@@ -16,9 +16,9 @@ const maxRTLVirtual = 10 // as of module ni_virtual
 func (n *Cluster) runnable(c Config) error {
 	for i, node := range n.Topology.Nodes {
 		switch rung, p := c.rung(node), withLanes(c.params(node), n.lanes(i)); {
-		case rung == RTL && node.Kind == topology.NI && p.Virtual > 0 && (p.Width > 1 || p.Virtual > maxRTLVirtual):
-			return fmt.Errorf("cluster: node %s is to carry out 2^%d virtual links with width %d: RTL does 2^%d at most, with width 1 and links of one lane; give it the rung model, "+
-				"or have its host carry them out", node.Name, p.Virtual, p.Width, maxRTLVirtual)
+		case rung == RTL && node.Kind == topology.NI && p.Virtual > maxRTLVirtual:
+			return fmt.Errorf("cluster: node %s is to carry out 2^%d virtual links: RTL does 2^%d at most; give it the rung model, or have its host carry them out",
+				node.Name, p.Virtual, maxRTLVirtual)
 		case rung == RTL || rung == Model:
 		case strings.HasPrefix(rung, "gates:") && c.Gates != nil:
 			if err := n.wired(i); err != nil {

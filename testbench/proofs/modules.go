@@ -246,6 +246,13 @@ func net() []prove.Proof {
 			Parts: []string{"common/fifo_sync.v"},
 		},
 		{
+			Name: "net_vl_bytes",
+			Properties: "of ROUTEs that are no datagrams each byte comes out once, in order; of datagrams, and of what is taken back, nothing stays; a datagram waits for nobody once " +
+				"its state has come",
+			Top: "net_vl_bytes", Params: params{"WIDTH": "4", "MAX_PACKET": "16"}, Depth: 2,
+			Files: []string{"net/net_vl_bytes.v", "common/fifo_commit_queue.formal.v", "common/beat_bytes.v"},
+		},
+		{
 			Name: "net_vl_rules",
 			Properties: "both ends of a virtual link over a network that loses, doubles and reorders, and holds what it likes: every packet counts once and in order; " +
 				"nothing is sent that was not put, acknowledged that was not sent, or freed that did not count; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",

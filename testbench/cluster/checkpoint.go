@@ -129,11 +129,7 @@ func (n *Cluster) load(c *Checkpoint) error {
 	if err := n.restore(c.Saved); err != nil || n.group == nil {
 		return err
 	}
-	var orders [][]byte
-	for _, s := range c.Parts {
-		orders = append(orders, encode(partOrder{Do: orderRestore, Saved: s}))
-	}
-	_, err := n.group.Do(orders, 0)
+	_, err := n.group.exchange(func(part int) partOrder { return partOrder{Do: orderRestore, Saved: c.Parts[part]} }, 0)
 	return err
 }
 

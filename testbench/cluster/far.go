@@ -20,6 +20,8 @@ type far struct {
 	hosts  [][]*farHost // by part
 	status [][]portStatus
 	known  bool // status is that of now
+
+	orders, answers []messages // by part
 }
 
 // split starts the parts of a cluster.
@@ -35,8 +37,8 @@ func (n *Cluster) split(c Config) {
 	launch := func(address, token string) error {
 		return p.Launch(ctx, address, token, func(err error) { cancel(err) })
 	}
-	group := try.Get(parts.Start(ctx, p.Listen, p.Count, p.Version, encode(setup{file.Bytes(), c}), launch))
-	n.group = &far{Group: group, count: p.Count, hosts: make([][]*farHost, p.Count)}
+	group := try.Get(parts.Start(ctx, p.Listen, p.Count, p.Version, new(messages).encode(setup{file.Bytes(), c}), launch))
+	n.group = &far{Group: group, count: p.Count, hosts: make([][]*farHost, p.Count), orders: make([]messages, p.Count), answers: make([]messages, p.Count)}
 }
 
 // splittable says why a cluster cannot be split so.
@@ -119,52 +121,43 @@ func (h *farHost) Emit(dst []linkproto.Symbol) int {
 // Tick lets time pass.
 func (*farHost) Tick(int) {}
 
+// exchange gives each part an order and returns their answers. With clocks > 0 all run for so many.
+func (f *far) exchange(order func(part int) partOrder, clocks int) (answers []partAnswer, err error) {
+	orders := make([][]byte, f.count)
+	for i := range orders {
+		orders[i] = f.orders[i].encode(order(i))
+	}
+	data, err := f.Do(orders, clocks)
+	answers = make([]partAnswer, f.count)
+	for i := 0; i < f.count && err == nil; i++ {
+		err = f.answers[i].decode(data[i], &answers[i])
+	}
+	return answers, err
+}
+
 // run runs all parts.
 func (f *far) run(clocks int) error {
 	f.known = false
-	orders := make([][]byte, f.count)
+	answers, err := f.exchange(func(part int) (o partOrder) {
+		for _, h := range f.hosts[part] {
+			o.Hosts, o.Turn = append(o.Hosts, h.out), h.turn
+		}
+		return o
+	}, clocks)
 	for i, hosts := range f.hosts {
-		var o partOrder
-		for _, h := range hosts {
-			o.Hosts = append(o.Hosts, h.out)
-			o.Turn = h.turn
-		}
-		orders[i] = encode(o)
-		for _, h := range hosts {
-			h.out, h.turn = h.out[:0], false
-		}
-	}
-	answers, err := f.Do(orders, clocks)
-	if err != nil {
-		return err
-	}
-	for i, hosts := range f.hosts {
-		a, err := decode[partAnswer](answers[i])
-		if err != nil {
-			return err
-		}
 		for k, h := range hosts {
-			h.in = append(h.in, a.Hosts[k]...)
+			h.out, h.turn = h.out[:0], false
+			if err == nil {
+				h.in = append(h.in, answers[i].Hosts[k]...)
+			}
 		}
 	}
-	return nil
+	return err
 }
 
 // tell gives all parts the same order.
-func (f *far) tell(o partOrder) (answers []partAnswer, err error) {
-	orders := make([][]byte, f.count)
-	for i := range orders {
-		orders[i] = encode(o)
-	}
-	data, err := f.Do(orders, 0)
-	for _, d := range data {
-		if err == nil {
-			var a partAnswer
-			a, err = decode[partAnswer](d)
-			answers = append(answers, a)
-		}
-	}
-	return answers, err
+func (f *far) tell(o partOrder) ([]partAnswer, error) {
+	return f.exchange(func(int) partOrder { return o }, 0)
 }
 
 // order has all parts do one of two things.

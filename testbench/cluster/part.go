@@ -66,15 +66,28 @@ type portStatus struct {
 	Known bool
 }
 
-func encode(v any) []byte {
-	var b bytes.Buffer
-	try.OK(gob.NewEncoder(&b).Encode(v))
-	return b.Bytes()
+// messages are what goes one way between the coordinator and a part: only the first describes its types.
+type messages struct {
+	buffer bytes.Buffer
+	out    *gob.Encoder
+	in     *gob.Decoder
 }
 
-func decode[T any](data []byte) (v T, err error) {
-	err = gob.NewDecoder(bytes.NewReader(data)).Decode(&v)
-	return v, err
+func (m *messages) encode(v any) []byte {
+	m.buffer.Reset()
+	if m.out == nil {
+		m.out = gob.NewEncoder(&m.buffer)
+	}
+	try.OK(m.out.Encode(v))
+	return bytes.Clone(m.buffer.Bytes())
+}
+
+func (m *messages) decode(data []byte, v any) error {
+	m.buffer.Write(data)
+	if m.in == nil {
+		m.in = gob.NewDecoder(&m.buffer)
+	}
+	return m.in.Decode(v)
 }
 
 // partition says which part each node belongs to: NIs in the topology's order, as many to each, and a switch to the part with which it has most cables.
@@ -111,11 +124,14 @@ type part struct {
 	*Cluster
 	crossing  map[int][]*way // by the part at the other end, in the topology's order
 	lookahead int
+
+	orders, answers messages
 }
 
 // OpenPart makes what a part simulates, from what the coordinator says.
 func OpenPart(ctx context.Context, number, count int, data []byte) (parts.Site, error) {
-	s, err := decode[setup](data)
+	var s setup
+	err := new(messages).decode(data, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +140,7 @@ func OpenPart(ctx context.Context, number, count int, data []byte) (parts.Site, 
 	}
 	n := newCluster(ctx, s.Config)
 	n.here = number
-	p := &part{n, map[int][]*way{}, quantum}
+	p := &part{Cluster: n, crossing: map[int][]*way{}, lookahead: quantum}
 	err = try.Run(func() {
 		n.of = partition(n.Topology, n.peers, count)
 		if n.config.Preload {
@@ -182,7 +198,8 @@ func (p *part) Put(part int, samples []uint64) error {
 
 // Do carries out an order.
 func (p *part) Do(data []byte, clocks int, run func() error) ([]byte, error) {
-	o, err := decode[partOrder](data)
+	var o partOrder
+	err := p.orders.decode(data, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +237,7 @@ func (p *part) Do(data []byte, clocks int, run func() error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(a), nil
+	return p.answers.encode(a), nil
 }
 
 // hostPort is the host port of a network interface whose host the coordinator has.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/stafflink/lmmc/internal/try"
@@ -42,14 +41,7 @@ func Median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// cpuTime is how long this process has been computing, on all its threads. Other programs on the machine do not count.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // the arguments are constant
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
+var cpuTime = bench.CPUTime
 
 // simVsCpp compares CPU times, which a busy machine disturbs least; that of Go includes its run-time system. The code of a network
 // interface exceeds the first-level cache of a processor, so the memory pages it comes to lie on decide on up to a third of its speed: each

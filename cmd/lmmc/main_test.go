@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 		"reallmmc": main,
 		// Network interfaces in a ring, each behind a TCP port.
 		"boards": serveBoards,
+		// Such, behind the uplink of a host in a network of interfaces that carry out virtual links.
+		"mixed": serveMixed,
 		// A program that has a port to itself at a target, and writes texts to it.
 		"talker": talker,
 		"ringer": ringer,

@@ -13,7 +13,7 @@
 //   foreign: the lane hears another end than the link's peer. `stop`: the peer says STOP on this lane.
 //   `answer` pulses when a word is asked for, or heard has fallen.
 //
-// Source: doc/protocol.md, "Lanes"; bidirectional forwarding detection, RFC 5880.
+// Proven: lane_state.formal.v. Source: doc/protocol.md, "Lanes"; bidirectional forwarding detection, RFC 5880.
 `include "linkproto.vh"
 module lane_state #(
     parameter WORD_TIMER = 4096
@@ -112,5 +112,8 @@ module lane_state #(
         end
         if (rst) {known, stop, answer, closed, up_q} <= 5'd0;
     end
+`ifdef FORMAL
+`include "lane_state.formal.v"
+`endif
 endmodule
 `resetall

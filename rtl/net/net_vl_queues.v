@@ -5,6 +5,8 @@
 //   put[q] (pulse): `vl` waits in queue q behind the others, each link at most once in each. first[VIRTUAL*q +: VIRTUAL] with valid[q]: the
 //   one that has waited longest, until take[q] (pulse). A queue shows a link two clocks after it came; one that is taken is gone.
 //   In the last queue a link is shown no sooner than DELAY paces after it came, DELAY less than 128. pace (pulse): time moves on.
+//
+// Proven: net_vl_queues.formal.v.
 module net_vl_queues #(
     parameter VIRTUAL = 4,
     parameter QUEUES  = 4,
@@ -42,5 +44,8 @@ module net_vl_queues #(
 `endif
         end
     endgenerate
+`ifdef FORMAL
+`include "net_vl_queues.formal.v"
+`endif
 endmodule
 `resetall

@@ -129,6 +129,12 @@ func link() []prove.Proof {
 			Files: []string{"link/trunk_order.v"}, Parts: []string{"common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "lane_state",
+			Properties: "frames go over a lane only while the peer is heard and has said the same in this life of the link, with nothing to the contrary since; a lane is left out only " +
+				"when it may be, and is back when it has been good for TRIAL without a fault, or is needed",
+			Top: "lane_state", Params: params{"WORD_TIMER": "1"}, Depth: 3, Files: []string{"link/lane_state.v"}, Parts: []string{"common/at_least.v"},
+		},
+		{
 			Name: "trunk_issue",
 			Properties: "packets begin in their order, each from its own place in the buffer; none begins half the numbers beyond `safe` or further; `safe` moves to a number " +
 				"only when no frame before it has been in a lane for SKEW symbol times",
@@ -239,6 +245,12 @@ func net() []prove.Proof {
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},
+		},
+		{
+			Name:       "net_vl_queues",
+			Properties: "a link that is put into a queue is shown once, behind those that were put before it; in the last queue no sooner than DELAY paces after it came",
+			Top:        "net_vl_queues", Method: prove.Bounded, Depth: 9, Params: params{"VIRTUAL": "1", "QUEUES": "2", "DELAY": "2"},
+			Files: []string{"net/net_vl_queues.v"}, Parts: []string{"common/fifo_sync.v", "common/ram_sdp.v"},
 		},
 		{
 			Name: "net_vl_slots", Properties: "of each slot, what was last said of it is told: the next of its link, its length, and when it was sent",

@@ -42,7 +42,7 @@ func TestRegisterNames(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]linkproto.Reg{
-		"magic": linkproto.RegMagic, "SCRATCH": linkproto.RegScratch, "0x10": linkproto.RegScratch, "16": linkproto.RegScratch, "0xE": 0xE,
+		"magic": linkproto.RegMagic, "SCRATCH": linkproto.RegScratch, "0x10": linkproto.RegScratch, "16": linkproto.RegScratch, "0xF": 0xF,
 		"LINK_STATUS": linkproto.RegLinkStatus, "link_status+2": linkproto.LinkStatusReg(2), "COUNTERS+0x11": linkproto.CounterReg(1, linkproto.CntTxPackets),
 	} {
 		check.Equal(t, text, check.Must(linkproto.ParseReg(text))(t), want)
@@ -51,7 +51,7 @@ func TestRegisterNames(t *testing.T) {
 		"LINK_STATUS+32", "COUNTERS+65535", "TRACE_RING+65535"} {
 		check.Fails(t, text, check.Err(linkproto.ParseReg(text)), nil)
 	}
-	if linkproto.Reg(0xE).Info() != nil || linkproto.Reg(0xE).String() != "0xe" || linkproto.LinkStatusReg(3).Info().Name != "LINK_STATUS" {
+	if linkproto.Reg(0xF).Info() != nil || linkproto.Reg(0xF).String() != "0xf" || linkproto.LinkStatusReg(3).Info().Name != "LINK_STATUS" {
 		t.Error("registers belong to the wrong rows")
 	}
 }

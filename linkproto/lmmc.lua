@@ -53,6 +53,7 @@ local registers = {
     [0x00B] = "VL_NUMBERS",
     [0x00C] = "VL_SLOTS",
     [0x00D] = "VL_WINDOW",
+    [0x00E] = "CONTEXTS",
     [0x010] = "SCRATCH",
     [0x011] = "CONTROL",
     [0x012] = "NODE_ID",
@@ -83,6 +84,16 @@ local vl_registers = {
     [3] = "STATUS",
     [4] = "EXPECT",
     [5] = "COUNTS",
+    [6] = "CONTEXT",
+}
+local context_registers = {
+    [0] = "REGION",
+    [1] = "STATUS",
+    [2] = "SEND_TAIL",
+    [3] = "RECEIVE_TAIL",
+    [4] = "SEND_HEAD",
+    [5] = "RECEIVE_HEAD",
+    [6] = "COMPLETIONS",
 }
 local barrier_registers = {
     [0] = "MEMBERS",
@@ -125,6 +136,7 @@ local type_names = {
     [0x1B] = "TRAP",
     [0x1C] = "NOTIFY",
     [0x1D] = "SPACE",
+    [0x1E] = "COMPLETED",
 }
 
 local node_kinds = {[1] = "HELLO", [2] = "OPEN", [3] = "ACCEPT", [4] = "REFUSE", [5] = "CLOSE", [6] = "MISSED", }
@@ -183,6 +195,7 @@ f.f_first = ProtoField.uint16("lmmc.first", "first")
 f.f_last = ProtoField.uint16("lmmc.last", "last")
 f.f_bytes = ProtoField.uint16("lmmc.bytes", "bytes")
 f.f_packets = ProtoField.uint8("lmmc.packets", "packets")
+f.f_context = ProtoField.uint16("lmmc.context", "context")
 f.route_crc = ProtoField.uint32("lmmc.route.crc", "CRC-32C of the ROUTE", base.HEX)
 f.route_crc_good = ProtoField.bool("lmmc.route.crc.good", "CRC of the ROUTE is right")
 f.vl_kind = ProtoField.uint8("lmmc.vl.kind", "Kind", base.DEC, kinds)
@@ -223,6 +236,7 @@ local layouts = {
     [0x1B] = {{ "packet", 0 }, },
     [0x1C] = {{ "frame", 2 }, { "first", 2 }, { "last", 2 }, },
     [0x1D] = {{ "bytes", 2 }, { "packets", 1 }, },
+    [0x1E] = {{ "context", 2 }, { "count", 2 }, },
 }
 
 -- The fields of each message between nodes, the same way.
@@ -317,6 +331,8 @@ local function register_name(n)
     end
     local v = n - 0xA000
     if v >= 0 then return "VL " .. (vl_registers[v % 8] or "register") .. " of virtual link " .. math.floor(v / 8) end
+    local x = n - 0x9000
+    if x >= 0 then return "CONTEXT " .. (context_registers[x % 8] or "register") .. " of context " .. math.floor(x / 8) end
     if n >= 0x8000 then return "ROUTE_TABLE of node " .. (n - 0x8000) end
     if n >= 0x1000 then
         return string.format("TRACE_RING of place %d, word %d", math.floor((n - 0x1000) / 2), n % 2)

@@ -20,6 +20,7 @@ type Packet struct {
 	Last    uint16
 	Packets uint8
 	VL      uint16
+	Context uint16
 	Addr    uint32
 	Value   uint32
 	Port    uint32
@@ -76,6 +77,8 @@ func (p *Packet) get(id FieldID) uint32 {
 		return p.Rest
 	case FieldVL:
 		return uint32(p.VL)
+	case FieldContext:
+		return uint32(p.Context)
 	default:
 		return uint32(p.Packets)
 	}
@@ -113,6 +116,8 @@ func (p *Packet) set(id FieldID, v uint32) {
 		p.Packets = uint8(v)
 	case FieldVL:
 		p.VL = uint16(v)
+	case FieldContext:
+		p.Context = uint16(v)
 	}
 }
 

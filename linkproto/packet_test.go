@@ -29,6 +29,7 @@ var packets = []struct {
 	{linkproto.Packet{Type: linkproto.TypeTrap, Via: 3, Data: []byte("\x03\x04\x00\x09\x00\x00\x00")}, "\x7B\x07\x00\x03\x04\x00\x09\x00\x00\x00"},
 	{linkproto.Packet{Type: linkproto.TypeNotify, Frame: 1, First: 2, Last: 3}, "\x1C\x06\x00\x01\x00\x02\x00\x03\x00"},
 	{linkproto.Packet{Type: linkproto.TypeSpace, Via: 1, Bytes: 0x0102, Packets: 5}, "\x3D\x03\x00\x02\x01\x05"},
+	{linkproto.Packet{Type: linkproto.TypeCompleted, Context: 0x0201, Count: 0x0403}, "\x1E\x04\x00\x01\x02\x03\x04"},
 	{linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: 0x04030201, Rest: 0x0605, Data: []byte("m")}, "\x04\x09\x00\x01\x02\x03\x04\x05\x06\x00\x00m"},
 }
 

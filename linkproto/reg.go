@@ -41,6 +41,8 @@ func (r Reg) Fields() []Bits {
 		return PeerFields[:]
 	case RegFrameTable:
 		return FrameFields[:]
+	case RegContext:
+		return (r - RegContext).contextFields()
 	case RegVL:
 		return (r - RegVL).vlFields()
 	case RegBarrier:

@@ -4,7 +4,7 @@ package linkproto
 type Reg uint16
 
 // Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, PeerReg, TraceReg.Reg, InjectReg.Reg,
-// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg, VLReg.Reg, BarrierReg.Reg and
+// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg, ContextReg.Reg, VLReg.Reg, BarrierReg.Reg and
 // GroupReg.
 const (
 	RegMagic       Reg = 0x000
@@ -21,6 +21,7 @@ const (
 	RegVLNumbers   Reg = 0x00B
 	RegVLSlots     Reg = 0x00C
 	RegVLWindow    Reg = 0x00D
+	RegContexts    Reg = 0x00E
 	RegScratch     Reg = 0x010
 	RegControl     Reg = 0x011
 	RegNodeID      Reg = 0x012
@@ -38,6 +39,7 @@ const (
 	RegPortCounters   Reg = 0x600
 	RegTraceRing      Reg = 0x1000
 	RegRouteTable     Reg = 0x8000
+	RegContext        Reg = 0x9000
 	RegVL             Reg = 0xA000
 	RegBarrier        Reg = 0xE000
 	RegGroupTable     Reg = 0xF000
@@ -89,6 +91,7 @@ var Registers = [...]RegInfo{
 	{RegVLNumbers, "VL_NUMBERS", "", "ro", "the virtual links that the interface carries out have numbers below this, from 1 on"},
 	{RegVLSlots, "VL_SLOTS", "", "ro", "packets that all of them together hold for sending"},
 	{RegVLWindow, "VL_WINDOW", "", "ro", "packets that one of them holds for sending, and MESSAGEs of one that the host has, at most"},
+	{RegContexts, "CONTEXTS", "", "ro", "the contexts of messages that the interface carries out have numbers below this, from 1 on"},
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
 	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
 	{RegNodeID, "NODE_ID", "", "rw", "number of this node, in its lower 16 bits, which the ends of its links tell when they start; 0 after reset"},
@@ -105,6 +108,7 @@ var Registers = [...]RegInfo{
 	{RegPortCounters, "PORT_COUNTERS", "16*port + counter", "ro", "a counter of a router's port; see the table of counters"},
 	{RegTraceRing, "TRACE_RING", "2*place + word", "ro", "the records of the trace buffer, two words each"},
 	{RegRouteTable, "ROUTE_TABLE", "node", "rw", "by which port packets for a node leave the router; see the table of route fields; 0 after reset"},
+	{RegContext, "CONTEXT", "8*number + context register", "", "a context of messages; see the table of its registers"},
 	{RegVL, "VL", "8*number + VL register", "", "a virtual link; see the table of its registers"},
 	{RegBarrier, "BARRIER", "4*group + barrier register", "", "a barrier group; see the table of its registers"},
 	{RegGroupTable, "GROUP_TABLE", "group", "rw", "by which ports packets for a multicast group leave the router, a bit each, bit 0 the node itself; 0 after reset"},
@@ -176,6 +180,7 @@ var (
 	FeatureRouter   = Bits{"ROUTER", 5, 1, "has a router, with the registers of one"}
 	FeatureVirtual  = Bits{"VIRTUAL", 6, 1, "carries out virtual links"}
 	FeatureBarriers = Bits{"BARRIERS", 7, 1, "carries out barriers"}
+	FeatureMessages = Bits{"MESSAGES", 8, 1, "carries out contexts of messages"}
 )
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
@@ -185,5 +190,5 @@ var (
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameVL, FrameValid}
 	ControlFields = [...]Bits{ControlNotify, ControlGateway}
-	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual, FeatureBarriers}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual, FeatureBarriers, FeatureMessages}
 )

@@ -87,6 +87,7 @@ func TestRegisterNumbers(t *testing.T) {
 	check.Equal(t, "route register", linkproto.RouteReg(linkproto.MaxNode), 0x8FFF)
 	check.Equal(t, "register of a virtual link", linkproto.VLRegExpect.Reg(1023), 0xBFFC)
 	check.Equal(t, "last register of a virtual link", linkproto.VLRegCounts.Reg(1<<linkproto.MaxVLBits-1), 0xDFFD)
+	check.Equal(t, "last register of a context", linkproto.ContextRegCompletions.Reg(1<<linkproto.MaxContextBits-1), 0x97FE)
 	check.Equal(t, "group register", linkproto.GroupReg(15), 0xF00F)
 	if v := linkproto.StatusEpoch.In(0x1AB); v != 0xAB00 || linkproto.StatusEpoch.Of(v|0xFF) != 0xAB {
 		t.Errorf("%X", v)

@@ -7,25 +7,26 @@ type Type uint8
 
 // Packet types.
 const (
-	TypeWrite    Type = 0x01
-	TypePage     Type = 0x02
-	TypeConnect  Type = 0x03
-	TypeMessage  Type = 0x04
-	TypeBarrier  Type = 0x05 // reserved
-	TypeRoute    Type = 0x06 // laid down, and refused until it is carried out
-	TypeVirtual  Type = 0x07
-	TypeRegRead  Type = 0x10
-	TypeRegWrite Type = 0x11
-	TypeBufRead  Type = 0x12
-	TypeBufWrite Type = 0x13
-	TypeResume   Type = 0x14
-	TypeRetrap   Type = 0x15
-	TypeRegData  Type = 0x18
-	TypeBufData  Type = 0x19
-	TypeDone     Type = 0x1A
-	TypeTrap     Type = 0x1B
-	TypeNotify   Type = 0x1C
-	TypeSpace    Type = 0x1D
+	TypeWrite     Type = 0x01
+	TypePage      Type = 0x02
+	TypeConnect   Type = 0x03
+	TypeMessage   Type = 0x04
+	TypeBarrier   Type = 0x05 // reserved
+	TypeRoute     Type = 0x06 // laid down, and refused until it is carried out
+	TypeVirtual   Type = 0x07
+	TypeRegRead   Type = 0x10
+	TypeRegWrite  Type = 0x11
+	TypeBufRead   Type = 0x12
+	TypeBufWrite  Type = 0x13
+	TypeResume    Type = 0x14
+	TypeRetrap    Type = 0x15
+	TypeRegData   Type = 0x18
+	TypeBufData   Type = 0x19
+	TypeDone      Type = 0x1A
+	TypeTrap      Type = 0x1B
+	TypeNotify    Type = 0x1C
+	TypeSpace     Type = 0x1D
+	TypeCompleted Type = 0x1E
 )
 
 // Layout of a packet's first byte.
@@ -85,6 +86,7 @@ const (
 	FieldMsgTag
 	FieldRest
 	FieldVL
+	FieldContext
 	FieldData
 	FieldRoute // of a reserved type: Packet has no member for it yet
 )
@@ -178,6 +180,10 @@ var Types = [...]TypeInfo{
 		{FieldBytes, "bytes", 2, 0, "bytes of packets freed since reset, modulo 2^16"},
 		{FieldPackets, "packets", 1, 0, "packets freed since reset, modulo 2^8"}},
 		"what the transmit queue of link via has freed, cumulative"},
+	{TypeCompleted, "COMPLETED", ToHost, []Field{
+		{FieldContext, "context", 2, 0, "context of messages"},
+		{FieldCount, "count", 2, 0, "its COMPLETIONS"}},
+		"a context that the interface carries out has completed descriptors"},
 }
 
 // Status is the result in a DONE packet.

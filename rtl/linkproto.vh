@@ -100,6 +100,7 @@
 `define LP_TYPE_TRAP                    5'h1B            // NI to host
 `define LP_TYPE_NOTIFY                  5'h1C            // NI to host
 `define LP_TYPE_SPACE                   5'h1D            // NI to host
+`define LP_TYPE_COMPLETED               5'h1E            // NI to host
 
 // ROUTE: layout
 `define LP_ROUTE_FIELDS                 13               // bytes before the routed packet
@@ -221,6 +222,12 @@
 `define LP_SPACE_PACKETS_BYTES          1
 `define LP_SPACE_MIN_LENGTH             3
 `define LP_SPACE_MAX_LENGTH             3
+`define LP_COMPLETED_CONTEXT_OFFSET     3
+`define LP_COMPLETED_CONTEXT_BYTES      2
+`define LP_COMPLETED_COUNT_OFFSET       5
+`define LP_COMPLETED_COUNT_BYTES        2
+`define LP_COMPLETED_MIN_LENGTH         4
+`define LP_COMPLETED_MAX_LENGTH         4
 
 // Statuses of DONE
 `define LP_STATUS_OK                    8'h00            // carried out
@@ -249,6 +256,7 @@
 `define LP_REG_VL_NUMBERS               16'h000B         // ro
 `define LP_REG_VL_SLOTS                 16'h000C         // ro
 `define LP_REG_VL_WINDOW                16'h000D         // ro
+`define LP_REG_CONTEXTS                 16'h000E         // ro
 `define LP_REG_SCRATCH                  16'h0010         // rw
 `define LP_REG_CONTROL                  16'h0011         // rw
 `define LP_REG_NODE_ID                  16'h0012         // rw
@@ -265,6 +273,7 @@
 `define LP_REG_PORT_COUNTERS            16'h0600         // ro, + 16*port + counter
 `define LP_REG_TRACE_RING               16'h1000         // ro, + 2*place + word
 `define LP_REG_ROUTE_TABLE              16'h8000         // rw, + node
+`define LP_REG_CONTEXT                  16'h9000         // + 8*number + context register
 `define LP_REG_VL                       16'hA000         // + 8*number + VL register
 `define LP_REG_BARRIER                  16'hE000         // + 4*group + barrier register
 `define LP_REG_GROUP_TABLE              16'hF000         // rw, + group
@@ -281,6 +290,7 @@
 `define LP_VL_STATUS                    4'h3             // rw
 `define LP_VL_EXPECT                    4'h4             // ro
 `define LP_VL_COUNTS                    4'h5             // ro
+`define LP_VL_CONTEXT                   4'h6             // rw
 `define LP_VL_STRIDE                    8                // registers from one virtual link's to the next one's
 `define LP_VL_PEER_NODE_LSB             0                // number of the other end's node
 `define LP_VL_PEER_NODE_WIDTH           16
@@ -309,6 +319,41 @@
 `define LP_BARRIER_AGAIN                512              // symbol times
 `define LP_BARRIER_GENERATION_LSB       28               // which group of that number it is
 `define LP_BARRIER_GENERATION_WIDTH     4
+
+// Contexts of messages: registers, fields; rings, of entries in the table's order of fields, little endian
+`define LP_CONTEXT_REGION               4'h0             // rw
+`define LP_CONTEXT_STATUS               4'h1             // rw
+`define LP_CONTEXT_SEND_TAIL            4'h2             // rw
+`define LP_CONTEXT_RECEIVE_TAIL         4'h3             // rw
+`define LP_CONTEXT_SEND_HEAD            4'h4             // ro
+`define LP_CONTEXT_RECEIVE_HEAD         4'h5             // ro
+`define LP_CONTEXT_COMPLETIONS          4'h6             // ro
+`define LP_CONTEXT_STRIDE               8                // registers from one context's to the next one's
+`define LP_CONTEXT_BITS_MAX             8                // logarithm to base 2 of the most contexts that an interface carries out
+`define LP_CONTEXT_REGION_FIRST_LSB     0                // first frame of its region
+`define LP_CONTEXT_REGION_FIRST_WIDTH   8
+`define LP_CONTEXT_REGION_LAST_LSB      8                // last frame of its region
+`define LP_CONTEXT_REGION_LAST_WIDTH    8
+`define LP_CONTEXT_REGION_SIZE_LSB      16               // logarithm to base 2 of the entries of its rings of sends and of receives
+`define LP_CONTEXT_REGION_SIZE_WIDTH    4
+`define LP_CONTEXT_STATUS_ENABLED_BIT   0                // it takes descriptors
+`define LP_CONTEXT_STATUS_FAULT_LSB     4                // why it does not, if it has ended by itself; see the table of faults
+`define LP_CONTEXT_STATUS_FAULT_WIDTH   4
+`define LP_CONTEXT_FAULT_NONE           4'h0             // it has not
+`define LP_CONTEXT_FAULT_REGION         4'h1             // LAST is before FIRST or is no frame, SIZE is too large, or the rings do not fit the region: it has not begun
+`define LP_CONTEXT_FAULT_TAIL           4'h2             // a tail was written that is behind its head, or further before it than the ring has entries
+`define LP_RING_ENTRY                   16               // bytes of an entry of a ring
+`define LP_RINGS                        64               // bytes of all rings of a context, for each entry of its ring of sends
+`define LP_RING_RECEIVES                1                // entries before the ring of receives, for each entry of a ring
+`define LP_RING_COMPLETIONS             2                // entries before that of completions, twice as long
+`define LP_RING_SIZE_MAX                12               // highest SIZE
+`define LP_COMPLETION_RECEIVE_BIT       7                // in a completion's status
+`define LP_COMPLETION_OK                7'h00            // the message has been acknowledged, or has come
+`define LP_COMPLETION_BAD_DESCRIPTOR    7'h01            // the bytes are not in the region behind the rings, or their address is no multiple of 4
+`define LP_COMPLETION_BAD_LINK          7'h02            // of a send: the virtual link is not the context's, or not open
+`define LP_COMPLETION_CLOSED            7'h03            // of a send: the virtual link has closed before all of the message was acknowledged
+`define LP_COMPLETION_TOO_LONG          7'h04            // of a receive: the message is longer than the descriptor, and is dropped
+`define LP_COMPLETION_BROKEN            7'h05            // of a receive: a MESSAGE broke the rules, or the virtual link has closed in the middle of the message
 
 // Counters
 `define LP_CNT_RX_PACKETS               4'h0             // packets delivered
@@ -441,5 +486,6 @@
 `define LP_FEATURE_ROUTER_BIT           5                // has a router, with the registers of one
 `define LP_FEATURE_VIRTUAL_BIT          6                // carries out virtual links
 `define LP_FEATURE_BARRIERS_BIT         7                // carries out barriers
+`define LP_FEATURE_MESSAGES_BIT         8                // carries out contexts of messages
 
 `endif

@@ -30,7 +30,10 @@ func doc() []byte {
 		"RouterCounters": lp.RouterCounters[:],
 		"VLRegs":         lp.VLRegs[:],
 		"BarrierRegs":    lp.BarrierRegs[:],
-		"BarrierGroups":  lp.BarrierGroups, "BarrierAgain": lp.DefaultBarrierAgain,
+		"ContextRegs":    lp.ContextRegs[:],
+		"ContextFaults":  lp.ContextFaults[:], "CompletionStatuses": lp.CompletionStatuses[:],
+		"MaxRingSize": lp.MaxRingSize, "RingEntry": lp.RingEntry, "Rings": lp.RingsOf(1),
+		"BarrierGroups": lp.BarrierGroups, "BarrierAgain": lp.DefaultBarrierAgain,
 		"TraceRegs":      lp.TraceRegs[:],
 		"TraceEvents":    lp.TraceEvents[:],
 		"InjectRegs":     lp.InjectRegs[:],
@@ -174,6 +177,8 @@ func docBits() []docBit {
 	add("VL PEER", lp.VLPeerFields[:])
 	add("VL STATUS", lp.VLStatusFields[:])
 	add("VL COUNTS", lp.VLCountsFields[:])
+	add("CONTEXT REGION", lp.ContextRegionFields[:])
+	add("CONTEXT STATUS", lp.ContextStatusFields[:])
 	add("CONTROL", lp.ControlFields[:])
 	add("TRACE CONTROL", lp.TraceControlFields[:])
 	add("TRACE PORTS", lp.TracePortsFields[:])

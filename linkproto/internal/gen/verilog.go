@@ -218,6 +218,24 @@ func verilogRegisters(h *header) {
 	h.num("BARRIER_BITS", lp.BarrierBits, "of a phase, and of a generation, in the second byte of a word the upper ones")
 	h.num("BARRIER_AGAIN", lp.DefaultBarrierAgain, "symbol times")
 	h.bits("BARRIER_", lp.BarrierGeneration)
+	h.section("Contexts of messages: registers, fields; rings, of entries in the table's order of fields, little endian")
+	h.subregs("CONTEXT_", lp.ContextRegs[:])
+	h.num("CONTEXT_STRIDE", lp.ContextStride, "registers from one context's to the next one's")
+	h.num("CONTEXT_BITS_MAX", lp.MaxContextBits, "logarithm to base 2 of the most contexts that an interface carries out")
+	h.fields("CONTEXT_REGION_", lp.ContextRegionFields[:])
+	h.fields("CONTEXT_STATUS_", lp.ContextStatusFields[:])
+	for i, f := range lp.ContextFaults {
+		h.hex("CONTEXT_FAULT_"+f.Name, 4, uint32(i), f.Doc)
+	}
+	h.num("RING_ENTRY", lp.RingEntry, "bytes of an entry of a ring")
+	h.num("RINGS", lp.RingsOf(1), "bytes of all rings of a context, for each entry of its ring of sends")
+	h.num("RING_RECEIVES", lp.RingReceives, "entries before the ring of receives, for each entry of a ring")
+	h.num("RING_COMPLETIONS", lp.RingCompletions, "entries before that of completions, twice as long")
+	h.num("RING_SIZE_MAX", lp.MaxRingSize, "highest SIZE")
+	h.num("COMPLETION_RECEIVE_BIT", lp.CompletionReceiveBit, "in a completion's status")
+	for i, s := range lp.CompletionStatuses {
+		h.hex("COMPLETION_"+s.Name, 7, uint32(i), s.Doc)
+	}
 	h.section("Counters")
 	for _, c := range lp.Counters {
 		h.hex("CNT_"+strings.ToUpper(c.Name), 4, uint32(c.Counter), c.Doc)

@@ -37,6 +37,8 @@ type Config struct {
 	VirtualWindow int // of one, at most 127, and MESSAGEs of one that the host has; 0: 16
 	VirtualRetry  int // 0: linkproto.DefaultVLRetry
 
+	Contexts int // logarithm to base 2 of the contexts of messages that it carries out by these, at most 8; 0: none
+
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
@@ -86,7 +88,8 @@ func (c Config) withDefaults() (Config, error) {
 		{"Slots", c.Slots, 1, 1 << 10, false},
 		{"Nodes", c.Nodes, 1, linkproto.MaxNode + 1, false},
 		{"Groups", c.Groups, 1, 1 << 12, false},
-		{"Virtual", c.Virtual, 0, min(c.Router, 1) * linkproto.MaxVLBits, false}, // with a router only
+		{"Virtual", c.Virtual, 0, min(c.Router, 1) * linkproto.MaxVLBits, false},         // with a router only
+		{"Contexts", c.Contexts, 0, min(c.Virtual, 1) * linkproto.MaxContextBits, false}, // with virtual links only
 		{"VirtualSlots", c.VirtualSlots, 1, 1 << 16, false},
 		{"VirtualWindow", c.VirtualWindow, 1, linkproto.VLMaxWindow, false},
 	} {

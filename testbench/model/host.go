@@ -134,10 +134,13 @@ func encode(p linkproto.Packet) []byte {
 }
 
 // tellHost gives every source of packets for the host a turn, and reports whether one had something that found room. The
-// sources are answers, NOTIFY, and of each link SPACE, and TRAP before ROUTEs, and virtual links.
+// sources are answers, NOTIFY, and of each link SPACE, and TRAP before ROUTEs, virtual links, and contexts.
 func (n *NI) tellHost() bool {
 	sources := 2 + 2*n.cfg.Links
 	if n.virtuals != nil {
+		sources++
+	}
+	if n.contexts != nil {
 		sources++
 	}
 	sent := false
@@ -156,6 +159,8 @@ func (n *NI) offer(source int) bool {
 	switch {
 	case source == 2+2*n.cfg.Links:
 		return n.virtuals.offer()
+	case source > 2+2*n.cfg.Links:
+		return n.contexts.offer()
 	case source == 0:
 		if n.answer == nil || !n.ports[0].send(n.answer) {
 			return false

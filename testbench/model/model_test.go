@@ -18,11 +18,12 @@ type bench struct {
 	ends []*flowctl.Endpoint
 	seen []model.Observation
 	told []linkproto.Packet // VIRTUALs, which next leaves out
+	done map[uint16]uint16  // what the last COMPLETED of a context says, as well
 }
 
 func open(t *testing.T, c model.Config) *bench {
 	t.Helper()
-	b := &bench{t: t}
+	b := &bench{t: t, done: map[uint16]uint16{}}
 	c.Observe = func(o model.Observation) { b.seen = append(b.seen, o) }
 	var err error
 	if b.ni, err = model.New(c); err != nil {
@@ -93,6 +94,10 @@ func (b *bench) next(port int, without ...linkproto.Type) (p linkproto.Packet) {
 		}
 		if p.Type == linkproto.TypeVirtual {
 			b.told = append(b.told, p)
+			continue
+		}
+		if p.Type == linkproto.TypeCompleted {
+			b.done[p.Context] = p.Count
 			continue
 		}
 		skip := false

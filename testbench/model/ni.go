@@ -21,6 +21,7 @@ type NI struct {
 	lines    []flowctl.End // of them, the links'; with a router nil but for the host port's
 	network  *network      // link 1, if there is a router
 	virtuals *virtuals     // behind it, if it carries out some
+	contexts *contexts     // of messages, which go by these, if it carries out some
 	buffer   []byte
 	frames   []frame
 
@@ -143,6 +144,9 @@ func (n *NI) clear() {
 	if n.cfg.Virtual > 0 {
 		n.virtuals = newVirtuals(n)
 	}
+	if n.cfg.Contexts > 0 {
+		n.contexts = newContexts(n)
+	}
 	n.scratch, n.notify, n.gateway, n.answer, n.turn, n.scan = 0, false, false, nil, 0, 0
 }
 
@@ -178,6 +182,7 @@ func (n *NI) work(changed int, before damage) {
 		for link := range n.ports[1:] {
 			progress = n.serveLink(link+1) || progress
 		}
+		progress = n.contexts != nil && n.contexts.work() || progress
 		progress = n.tellHost() || progress
 	}
 }

@@ -31,12 +31,17 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 			return value, true
 		}
 	}
+	if n.contexts != nil {
+		if value, ok := n.contexts.readRegister(r); ok {
+			return value, true
+		}
+	}
 	value, ok = map[linkproto.Reg]uint32{
 		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version,
 		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
-		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)) | linkproto.FeatureBarriers.In(flag(n.cfg.Barriers)),
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)) | linkproto.FeatureBarriers.In(flag(n.cfg.Barriers)) | linkproto.FeatureMessages.In(flag(n.contexts != nil)),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)) | linkproto.ControlGateway.In(flag(n.gateway)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]
@@ -85,6 +90,7 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 		n.frames[i].vl = uint16(linkproto.FrameVL.Of(value)) & (1<<n.cfg.Virtual - 1)
 	case n.network != nil && n.network.writeRegister(r, value):
 	case n.virtuals != nil && n.virtuals.writeRegister(r, value):
+	case n.contexts != nil && n.contexts.writeRegister(r, value):
 	default:
 		return linkproto.StatusBadAddress
 	}

@@ -30,10 +30,15 @@ type virtual struct {
 	lost    bool                 // it has closed by itself
 	trapped bool
 	waiting bool  // for room, or for the host to free a MESSAGE
+	starved bool  // for a receive of its context
 	given   uint8 // MESSAGEs given to the host
 	freed   uint8 // and freed by it
 	due     bool  // it is among those that have changed
 	known   uint32
+
+	context uint32  // whose its MESSAGEs are; 0: the host's
+	sends   []*send // of it, that are underway
+	in      joining
 }
 
 func newVirtuals(n *NI) *virtuals {
@@ -105,7 +110,7 @@ func (v *virtual) isOpen() bool { return v.flow != nil && v.flow.IsOpen() }
 
 // start opens the link.
 func (v *virtual) start() {
-	v.lost, v.trapped, v.waiting, v.given, v.freed = false, false, false, 0, 0
+	v.lost, v.trapped, v.waiting, v.starved, v.given, v.freed = false, false, false, false, 0, 0
 	c := v.of.ni.cfg
 	packet := linkproto.MaxPacket(c.PageBytes)
 	flow, err := flowctl.NewFlow(flowctl.VirtualConfig{
@@ -122,10 +127,12 @@ func (v *virtual) start() {
 
 // close ends what start began.
 func (v *virtual) close() {
-	v.lost, v.trapped, v.waiting = false, false, false
+	v.lost, v.trapped, v.waiting, v.starved = false, false, false, false
 	if v.flow == nil {
 		return
 	}
+	v.settle(true)
+	v.in = joining{}
 	v.flow.Close()
 	packets, _ := v.flow.Freed()
 	v.before += packets
@@ -141,8 +148,9 @@ func (v *virtual) moved() {
 
 // look has the peer and the host told what has changed.
 func (v *virtual) look() {
+	v.settle(false)
 	if v.isOpen() {
-		v.flow.SetStop(v.trapped || v.waiting)
+		v.flow.SetStop(v.trapped || v.waiting || v.starved)
 	}
 	const tells = 0xFF<<24 | 1<<7 | 1
 	if v.status()&tells != v.known {
@@ -172,6 +180,8 @@ func (v *virtual) take(raw []byte) bool {
 			n.ports[1].counters[linkproto.CntDenied]++
 		}
 		return true
+	case err == nil && q.Via == 0 && q.Type == linkproto.TypeMessage && v.context != 0:
+		return v.join(q)
 	case err == nil && q.Via == 0 && (n.traps(q, raw) || q.Type == linkproto.TypeMessage):
 		message := q.Type == linkproto.TypeMessage
 		if v.waiting = !v.of.room() || message && int(v.given-v.freed) >= n.cfg.VirtualWindow; v.waiting {

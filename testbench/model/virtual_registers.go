@@ -60,6 +60,8 @@ func (w *virtuals) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		}
 	case linkproto.VLRegCounts:
 		value = v.counts()
+	case linkproto.VLRegContext:
+		value = v.context
 	}
 	return value, true
 }
@@ -88,6 +90,9 @@ func (w *virtuals) writeRegister(r linkproto.Reg, value uint32) (ok bool) {
 		v.key = value
 	case linkproto.VLRegStatus:
 		v.control(value)
+	case linkproto.VLRegContext:
+		v.context = value & (1<<w.ni.cfg.Contexts - 1)
+		return w.ni.contexts != nil
 	default:
 		return false
 	}

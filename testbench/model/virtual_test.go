@@ -32,7 +32,12 @@ var smallVirtual = model.Config{
 
 func openVirtual(t *testing.T) *virtualBench {
 	t.Helper()
-	b := &virtualBench{bench: open(t, smallVirtual)}
+	return openVirtualOf(t, smallVirtual)
+}
+
+func openVirtualOf(t *testing.T, c model.Config) *virtualBench {
+	t.Helper()
+	b := &virtualBench{bench: open(t, c)}
 	b.write(linkproto.RouteReg(afar), 1)
 	b.peer = check.Must(flowctl.NewFlow(flowctl.VirtualConfig{Node: afar, Peer: node, MaxPacket: linkproto.MaxPacket(64), AckDelay: 100, Retry: 3000}, func(p []byte) bool {
 		b.took = append(b.took, bytes.Clone(p))

@@ -71,6 +71,9 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if err := node.newLinks(o, rng); err != nil {
 		return nil, err
 	}
+	n.lock()
+	n.core.UseFrames(min(len(node.frames), id.Frames))
+	n.unlock()
 	for len(node.frames) < id.Frames {
 		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
 	}

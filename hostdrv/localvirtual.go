@@ -14,11 +14,14 @@ func (n *NI) offload(ctx context.Context) error {
 	if !n.identity.Has(linkproto.FeatureVirtual) {
 		return nil
 	}
-	var numbers, slots, window uint32
+	var numbers, slots, window, contexts uint32
 	if err := n.run(ctx, func(b *Batch) {
 		b.ReadRegister(linkproto.RegVLNumbers, &numbers)
 		b.ReadRegister(linkproto.RegVLSlots, &slots)
 		b.ReadRegister(linkproto.RegVLWindow, &window)
+		if n.identity.Has(linkproto.FeatureMessages) {
+			b.ReadRegister(linkproto.RegContexts, &contexts)
+		}
 	}); err != nil {
 		return err
 	}
@@ -31,7 +34,7 @@ func (n *NI) offload(ctx context.Context) error {
 		return err
 	}
 	n.lock()
-	n.core.Offloading(int(slots), int(window), peers)
+	n.core.Offloading(int(slots), int(window), peers, int(min(contexts, 1<<linkproto.MaxContextBits)))
 	n.unlock()
 	return n.until(ctx, "virtual links of an earlier program to close", n.core.OffloadsClosed)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/wait"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // Messages is a context of a node: what package message makes a message.Context of. Programs use that.
@@ -72,6 +73,9 @@ func (n *NI) openContext(number int, o msg.Options) (*msg.Context, error) {
 	}
 	if err := o.Check(number, n.node); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRange, err)
+	}
+	if o.Engine && !n.identity.Has(linkproto.FeatureMessages) {
+		return nil, fmt.Errorf("%w: the network interface carries out no contexts (feature %s): have the driver do it, without Options.Engine", ErrOption, linkproto.FeatureMessages.Name)
 	}
 	for _, p := range o.Peers {
 		if err := checkLink(n.identity, max(p.Link, 1)); err != nil {

@@ -33,6 +33,7 @@ type Params struct {
 	Virtual  int // logarithm to base 2 of the number of virtual links that it carries out, with a router; 0: none
 	VLSlots  int // packets of theirs that it holds for sending; 64
 	VLWindow int // and of one of them; 16
+	Contexts int // logarithm to base 2 of the number of contexts of messages that it carries out by these; 0: none
 
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
@@ -156,6 +157,12 @@ func (p Params) Verilog() (map[string]string, error) {
 	}
 	if p.Virtual != 0 {
 		values["VIRTUAL"], values["VL_SLOTS"], values["VL_WINDOW"] = p.Virtual, p.VLSlots, p.VLWindow
+	}
+	if p.Contexts != 0 {
+		if p.Virtual == 0 {
+			return nil, fmt.Errorf("rtl: no network interface with contexts of messages and no virtual links, by which these go: want both, or neither")
+		}
+		values["CONTEXTS"] = p.Contexts
 	}
 	if p.Trace != 0 {
 		values["TRACE"] = p.Trace

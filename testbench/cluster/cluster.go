@@ -138,6 +138,9 @@ func (c Config) params(n topology.Node) rtl.Params {
 	if !slices.Contains(c.InSoftware, n.Name) {
 		c.Params.Virtual = c.Virtual
 	}
+	if c.Params.Virtual == 0 {
+		c.Params.Contexts = 0
+	}
 	if n.Ports > 1 || c.Params.Virtual > 0 || c.Barriers {
 		c.Params.Router = n.Ports
 	}

@@ -34,11 +34,16 @@ type messageWorld struct {
 	posts    []post
 	last     [3][3]int // serial number that came last, by addressee and sender
 	cut      [3]bool
+	engine   bool // the NIs carry the contexts out
 }
 
-func newMessageWorld(t *rapid.T, top *topology.Topology, seed uint64, virtual int) *messageWorld {
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: seed, Rung: cluster.Model, Virtual: virtual}))(t)
-	m := &messageWorld{t: t, world: c.Programs()}
+func newMessageWorld(t *rapid.T, top *topology.Topology, seed uint64, virtual int, engine bool) *messageWorld {
+	config := cluster.Config{Topology: top, Seed: seed, Rung: cluster.Model, Virtual: virtual}
+	if engine {
+		config.Params.Contexts = 2
+	}
+	c := check.Must(cluster.Open(t.Context(), config))(t)
+	m := &messageWorld{t: t, world: c.Programs(), engine: engine}
 	t.Cleanup(func() { check.Error(t, m.world.Close()) })
 	for i := range c.NIs {
 		n := check.Must(hostdrv.New(t.Context(), check.Must(m.world.Host(i))(t), hostdrv.Options{Seed: seed + uint64(i)}))(t)
@@ -54,6 +59,9 @@ func newMessageWorld(t *rapid.T, top *topology.Topology, seed uint64, virtual in
 func (m *messageWorld) open(i int) {
 	m.lives[i]++
 	o := message.Options{Sends: 8, Receives: 4, Patience: 4 * time.Millisecond, Seed: uint64(1 + i + 10*m.lives[i])}
+	if m.engine {
+		o.Engine, o.Frames, o.Longest = true, 32, 6000
+	}
 	m.contexts[i] = check.Must(message.Open(m.t.Context(), m.nodes[i], 1, o))(m.t)
 }
 
@@ -128,7 +136,8 @@ func TestMessageWorld(t *testing.T) {
 		for i := range top.Cables {
 			top.Cables[i].BitErrorRate = rate
 		}
-		m := newMessageWorld(t, top, rapid.Uint64Range(1, 1000).Draw(t, "seed"), rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "numbers of virtual links"))
+		virtual := rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "numbers of virtual links")
+		m := newMessageWorld(t, top, rapid.Uint64Range(1, 1000).Draw(t, "seed"), virtual, virtual > 0 && rapid.Bool().Draw(t, "contexts of the NIs"))
 		node := func(what string) int { return rapid.IntRange(0, 2).Draw(t, what) }
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			i := node("node")

@@ -58,6 +58,7 @@ type Core struct {
 	timersAdded uint64
 	virtuals    virtuals
 	offloads    offloads
+	claimed     []bool // frames of the receive buffer that somebody has; nil: not known yet
 	unacked     int    // messages that have been posted, and not completed
 	farewell    uint64 // bytes of packets up to the last one that tells a peer that the driver ends; 0: not yet
 	packet      []byte
@@ -301,6 +302,8 @@ func (c *Core) receive() {
 			c.trapped(p)
 		case linkproto.TypeVirtual:
 			c.virtual(p)
+		case linkproto.TypeCompleted:
+			c.completed(p)
 		case linkproto.TypeNotify:
 			c.notified(p)
 		default:

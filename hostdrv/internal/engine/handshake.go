@@ -57,6 +57,14 @@ func (o *Offload) open() {
 	o.set(linkproto.VLRegPeer, uint32(o.hand.Config().Peer), nil)
 	o.set(linkproto.VLRegNumber, uint32(peer.Number), nil)
 	o.set(linkproto.VLRegKey, uint32(o.hand.Key()), nil)
+	if o.core.offloads.contexts > 0 {
+		context := uint32(0)
+		if o.ring != nil {
+			context = uint32(o.ring.rings.number)
+			o.ring.opening()
+		}
+		o.set(linkproto.VLRegContext, context, nil)
+	}
 	o.upSaid = o.hand.Up()
 	o.set(linkproto.VLRegStatus, o.wanted(), func() {
 		if o.opened == life && o.phase == offloadOpening {
@@ -144,6 +152,7 @@ func (c *Core) sayOffloads() {
 
 // restartOffloads begins new lives, since the host's cable has started again: what the NI has said meanwhile is lost.
 func (c *Core) restartOffloads() {
+	c.restartRings()
 	for _, o := range c.offloads.links {
 		switch {
 		case o.closed && o.phase == offloadClosed:

@@ -24,7 +24,11 @@ type offloads struct {
 	spaces []*Offload // that have a SPACE to say
 	turns  []*Share   // with links whose Takers have packets; they take turns
 	inner  []byte
-	first  bool // they were first to send
+
+	contexts int      // those that the NI carries out have numbers below
+	rings    []*Rings // of them, by number; nil: nobody has it
+
+	first bool // they were first to send
 }
 
 // Offload is an end of a virtual link that the NI carries out. The driver says INIT, opens and closes it, and hands on what traps.
@@ -37,7 +41,8 @@ type Offload struct {
 	timer  Timer
 	waits  bool // it is among those that are ready
 
-	taker      Taker // nil: the Handler
+	taker      Taker     // nil: the Handler
+	ring       *RingLink // that it is of; nil: its MESSAGEs come to the host
 	share      *Share
 	closed     bool // for good
 	deaf       bool // what comes is of before it was opened, or goes on from what was lost
@@ -80,9 +85,16 @@ const (
 )
 
 // Offloading has virtual links carried out by the NI, which has so many slots and packets a link for them, as its registers say. peers are the other end's numbers
-// of them, by number - 1. Where one is not 0 a program before this one has opened the link: it is closed.
-func (c *Core) Offloading(slots, window int, peers []uint32) {
-	c.offloads = offloads{numbers: len(peers) + 1, slots: slots, window: window, named: map[virtualName]*Offload{}}
+// of them, by number - 1. Where one is not 0 a program before this one has opened the link: it is closed. Contexts below a number are the NI's: half of the slots are theirs, and those of
+// before are disabled.
+func (c *Core) Offloading(slots, window int, peers []uint32, contexts int) {
+	c.offloads = offloads{numbers: len(peers) + 1, slots: slots, window: window, named: map[virtualName]*Offload{}, contexts: contexts, rings: make([]*Rings, contexts)}
+	if contexts > 0 {
+		c.offloads.slots = (slots + 1) / 2
+	}
+	for number := 1; number < contexts; number++ {
+		(&Rings{core: c, number: number}).set(linkproto.ContextRegStatus, 0)
+	}
 	for i, peer := range peers {
 		o := &Offload{core: c, number: i + 1, closed: true, phase: offloadClosed}
 		if peer != 0 {
@@ -275,6 +287,9 @@ func (o *Offload) space(q linkproto.Packet) {
 	status, n := uint32(q.Bytes), uint64(q.Packets-o.freedAt)
 	o.freedAt = q.Packets
 	isOpen := linkproto.VLOpen.Of(status) != 0
+	if o.ring != nil { // the context's packets
+		n = 0
+	}
 	switch {
 	case o.phase == offloadClosing && !isOpen && linkproto.VLLost.Of(status) == 0: // as asked
 		o.phase = offloadClosed

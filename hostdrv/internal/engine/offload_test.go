@@ -15,7 +15,7 @@ func TestSlotsAreKept(t *testing.T) {
 		c := check.Must(New(Config{Epoch: 1}))(t)
 		c.id = Identity{Links: 1, PageBytes: 1024}
 		slots, window := rapid.IntRange(4, 16).Draw(t, "slots"), rapid.IntRange(1, 8).Draw(t, "window")
-		c.Offloading(slots, window, make([]uint32, 20))
+		c.Offloading(slots, window, make([]uint32, 20), 0)
 		var links []*Offload
 		for most := rapid.IntRange(1, 16).Draw(t, "links"); c.CanOffload() && len(links) < most; {
 			o := check.Must(c.NewOffload(VirtualConfig{Via: 1, Node: 1, Peer: uint16(2 + len(links)), NewLife: func() linkproto.Life { return 1 }}))(t)

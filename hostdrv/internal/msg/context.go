@@ -19,6 +19,7 @@ type Context struct {
 	number   int
 	o        Options
 	patience uint64         // ticks
+	rings    *engine.Rings  // of the NI, with Options.Engine
 	links    map[uint16]int // of the peers; nil: all nodes are
 	rng      *rand.Rand
 	share    engine.Share
@@ -46,6 +47,7 @@ const leastPatience = 4096
 
 // Open opens a context of a node.
 func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
+	longest := o.Longest
 	o = o.Filled()
 	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, streams: map[uint16]*stream{}, members: map[memberOf]*member{}, left: [2]int{o.Sends, o.Receives},
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
@@ -62,6 +64,14 @@ func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o 
 	}
 	if !core.Listen(c.channel(), c.asked) {
 		return nil, fmt.Errorf("%w: context %d of this network interface", ErrTaken, number)
+	}
+	if o.Engine {
+		var err error
+		if c.rings, err = core.NewRings(number, o.Frames, longest); err != nil {
+			core.Listen(c.channel(), nil)
+			return nil, fmt.Errorf("context %d: %w", number, err)
+		}
+		c.o.Longest = min(o.Longest, c.rings.Longest())
 	}
 	c.casts = newRing[Send](o.Sends)
 	c.posts, c.done = newRing[Receive](o.Receives), newRing[Completion](o.Sends+o.Receives)
@@ -112,6 +122,8 @@ func (o Options) Check(number int, node uint16) error {
 		return fmt.Errorf("%d and %d descriptors, want 0 to %d", o.Sends, o.Receives, most)
 	case o.Longest < 0 || o.Longest > MaxLongest:
 		return fmt.Errorf("messages of %d bytes, want at most %d", o.Longest, MaxLongest)
+	case o.Frames < 0 || o.Frames > 1<<linkproto.ContextLast.Bits:
+		return fmt.Errorf("%d frames for a context, want 0 to %d", o.Frames, 1<<linkproto.ContextLast.Bits)
 	case o.Patience < 0:
 		return fmt.Errorf("a patience of %v", o.Patience)
 	}
@@ -150,10 +162,11 @@ func (c *Context) open(node uint16, via int) (*peer, error) {
 	if link := c.links[node]; link != 0 {
 		via = link
 	}
-	v, err := c.core.NewCarrier(engine.VirtualConfig{
+	config := engine.VirtualConfig{
 		Via: via, Node: c.node, Peer: node, Channel: c.channel(), Taker: p, Share: &c.share,
 		NewLife: c.newLife,
-	})
+	}
+	v, err := c.carrier(config, p)
 	if err != nil {
 		return nil, err
 	}
@@ -164,6 +177,18 @@ func (c *Context) open(node uint16, via int) (*peer, error) {
 	c.peers[node] = p
 	return p, nil
 }
+
+// carrier makes the virtual link to a peer, of the NI's context if there is one, and it can carry out another link.
+func (c *Context) carrier(v engine.VirtualConfig, p *peer) (engine.Carrier, error) {
+	if c.rings == nil || !c.core.CanOffload() {
+		return c.core.NewCarrier(v)
+	}
+	p.most = c.rings.Longest()
+	return c.rings.NewLink(v, p)
+}
+
+// Longest is how many bytes a message may have.
+func (c *Context) Longest() int { return c.o.Longest }
 
 func (c *Context) newLife() linkproto.Life { return linkproto.Life(1 + c.rng.Uint32N(math.MaxUint32)) }
 
@@ -337,4 +362,7 @@ func (c *Context) Close() {
 		c.peers[node].virtual.Close()
 	}
 	c.peers = nil
+	if c.rings != nil {
+		c.rings.Close()
+	}
 }

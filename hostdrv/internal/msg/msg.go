@@ -98,9 +98,11 @@ type Options struct {
 	Groups   []Group       // multicast groups to which its messages go so that they arrive; to others they may get lost (none)
 	Sends    int           // descriptors for sending (64)
 	Receives int           // and for receiving (64)
-	Longest  int           // bytes of a message (1 MB)
+	Longest  int           // bytes of a message (1 MB; with Engine what its Frames have room for, for four each way)
 	Patience time.Duration // of the target's time, for which sends wait for a peer that says nothing (1 s)
 	Refuse   bool          // sends complete with a PeerError as soon as the peer's node says that no program there has the context (they wait for Patience)
+	Engine   bool          // the NI carries the context out, which must have the feature MESSAGES, instead of the driver
+	Frames   int           // of the receive buffer that an Engine has for rings and messages (a quarter of all)
 	Seed     uint64        // decides what is random (something random)
 }
 

@@ -137,6 +137,15 @@ func (p *peer) Broken() {
 	p.abort()
 }
 
+// Dropped counts a message that the NI has dropped.
+func (p *peer) Dropped(tooLong bool) {
+	if tooLong {
+		p.context.stats.TooLong++
+	} else {
+		p.context.stats.Broken++
+	}
+}
+
 // abort gives the descriptor of the message underway back to the ring.
 func (p *peer) abort() {
 	if p.want > 0 {

@@ -13,7 +13,10 @@
 //   only while m_room, and a MESSAGE while the host has fewer than WINDOW of the link; else it is refused, and its link says STOP until
 //   that has changed. m_halts: that which has come is a trap: no more is taken until c_resume. What is told comes behind all that has
 //   counted before.
-//   c_*: as of net_vl_engine.
+//   c_*, x_*: as of net_vl_engine.
+//   CONTEXTS, the logarithm to base 2 of the number of contexts of messages, 0 for none: a MESSAGE of a link that has a context is no host's: of
+//   m_context, and of a life m_life of its link. s_mine: the packet is one of a context, s_final: the last one of a message; with `sent` it is
+//   at s_slot. done, back*, freed: of slots of contexts, as of net_vl_context.
 //   TICK: clocks of a tick, at least 16 a link. RETRY, TURN: in ticks. ACK_DELAY: in clocks, less than 2,048.
 //
 // ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 3,103 LUT4, 418 carry cells, 932 flip-flops and 82 block memories,
@@ -28,7 +31,9 @@ module net_vl #(
     parameter RETRY       = 4,
     parameter RETRY_LIMIT = 8,
     parameter TURN        = 1,
-    parameter ACK_DELAY   = 512
+    parameter ACK_DELAY   = 512,
+    parameter CONTEXTS    = 0,
+    parameter CW          = CONTEXTS != 0 ? CONTEXTS : 1
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -42,6 +47,9 @@ module net_vl #(
     input  wire               s_begins,
     input  wire [15:0]        s_size,
     input  wire               s_cancel,
+    input  wire               s_mine,
+    input  wire               s_final,
+    output wire [$clog2(SLOTS)-1:0] s_slot,
     output wire               sent,
     output wire               refused,
     input  wire               told_ready,
@@ -49,6 +57,8 @@ module net_vl #(
     output wire [VIRTUAL-1:0] told_vl,
     output wire [7:0]         told_freed,
     output wire [15:0]        told_status,
+    output wire [CW-1:0]      told_context,
+    output wire [3:0]         told_life,
 
     output wire               t_valid,
     input  wire               t_ready,
@@ -67,6 +77,8 @@ module net_vl #(
     input  wire               m_ready,
     output wire [VIRTUAL-1:0] m_vl,
     output wire               m_host,
+    output reg  [CW-1:0]      m_context,
+    output reg  [3:0]         m_life,
     output wire [7:0]         m_data,
     output wire               m_last,
     output wire               m_void,
@@ -75,12 +87,28 @@ module net_vl #(
     input  wire               c_write,
     input  wire               c_resume,
     input  wire               c_space,
+    input  wire               c_wake,
     input  wire [VIRTUAL-1:0] c_vl,
     input  wire [2:0]         c_reg,
     input  wire [31:0]        c_wdata,
     output wire               c_done,
     output wire               c_ok,
     output wire [31:0]        c_value,
+
+    output wire               x_look,
+    output wire [VIRTUAL-1:0] x_vl,
+    output wire [CW-1:0]      x_context,
+    output wire [3:0]         x_life,
+    input  wire               x_credit,
+    input  wire               x_blind,
+    output wire               x_refused,
+    output wire               done,
+    output wire [$clog2(SLOTS)-1:0] done_slot,
+    output wire               done_closed,
+    input  wire               back,
+    input  wire [$clog2(SLOTS)-1:0] back_slot,
+    output wire               back_ready,
+    output wire               freed,
 
     output wire               ev_bad,
     output wire               ev_replay,
@@ -152,7 +180,7 @@ module net_vl #(
     );
     net_vl_engine #(
         .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .WINDOW(WINDOW), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN),
-        .ACK_DELAY(ACK_DELAY / 16)
+        .ACK_DELAY(ACK_DELAY / 16), .CONTEXTS(CONTEXTS)
     ) u_engine (
         .clk(clk), .rst(rst),
         .look(look), .there(there), .looked(looked), .opened(opened), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
@@ -161,15 +189,22 @@ module net_vl #(
         .r_good(r_good), .r_host(r_host), .r_message(r_message), .r_halts(m_halts), .m_room(m_room),
         .put(put && keeps), .p_vl(s_vl), .p_slot(free_slot), .p_size({{15-AW{1'b0}}, size}), .put_done(put_done), .put_ok(put_ok),
         .begins(s_begins && !s_cancel && keeping), .p_total(s_size), .free_valid(free_valid), .free_ready(put_ok), .free_slot(free_slot),
-        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
+        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_wake(c_wake), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
         .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
         .send_idle(send_idle), .send_start(send_start), .send_dest(send_dest), .send_class(send_class), .send_vl(send_vl),
         .send_state(send_state), .send_next(send_next), .send_seq(send_seq), .send_key(send_key), .send_size(send_size),
         .send_slot(send_slot), .send_early(send_early), .send_whole(send_whole), .send_undo(send_undo),
         .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
         .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
+        .p_mine(s_mine), .p_final(s_final), .x_look(x_look), .x_vl(x_vl), .x_context(x_context), .x_life(x_life), .x_credit(x_credit),
+        .x_blind(x_blind), .x_refused(x_refused), .done(done), .done_slot(done_slot), .done_closed(done_closed),
+        .back(back), .back_slot(back_slot), .back_ready(back_ready), .freed_one(freed),
         .ev_replay(ev_replay), .ev_drop(ev_drop)
     );
+    assign {told_context, told_life, s_slot} = {x_context, x_life, free_slot};
+    always @(posedge clk)
+        if (CONTEXTS != 0 && looked) {m_context, m_life} <= {x_context & {CW{r_message}}, x_life};
+        else if (CONTEXTS == 0)      {m_context, m_life} <= {CW + 4{1'b0}};
     net_vl_send #(.SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES)) u_send (
         .clk(clk), .rst(rst), .idle(send_idle), .start(send_start), .early(send_early), .come(begun || put ? size : {AW + 1{1'b0}}),
         .whole(send_whole), .undo(send_undo), .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),

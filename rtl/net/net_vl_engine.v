@@ -9,7 +9,9 @@
 //   caller's still. free_*: slots that are nobody's. begins: one of p_total bytes comes, until `put` or it is taken back.
 //   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else c_value is
 //   what it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one. c_space: c_wdata
-//   says how many MESSAGEs the host has freed since the link was opened.
+//   says how many MESSAGEs the host has freed since the link was opened. c_wake: there is a receive for it.
+//   x_*: as of ni_msg_receive; x_refused (pulse): a MESSAGE has been refused for want of a receive. p_mine, p_final, done, back*, freed: the
+//   slots of contexts, as of net_vl_context; done_closed: the link has closed.
 //   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
 //   up and has sent what it has. It counts as sent when it is the link's.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
@@ -29,6 +31,8 @@ module net_vl_engine #(
     parameter RETRY_LIMIT = 8,
     parameter TURN        = 1,
     parameter ACK_DELAY   = 32,
+    parameter CONTEXTS    = 0,
+    parameter CW          = CONTEXTS != 0 ? CONTEXTS : 1,
     parameter SW          = $clog2(SLOTS)
 ) (
     input  wire               clk,
@@ -74,6 +78,7 @@ module net_vl_engine #(
     input  wire               c_write,
     input  wire               c_resume,
     input  wire               c_space,
+    input  wire               c_wake,
     input  wire [VIRTUAL-1:0] c_vl,
     input  wire [2:0]         c_reg,
     input  wire [31:0]        c_wdata,
@@ -103,6 +108,22 @@ module net_vl_engine #(
     output wire [VIRTUAL-1:0] told_vl,
     output wire [7:0]         told_freed,
     output wire [15:0]        told_status,
+    input  wire               p_mine,
+    input  wire               p_final,
+    output wire               x_look,
+    output wire [VIRTUAL-1:0] x_vl,
+    output wire [CW-1:0]      x_context,
+    output wire [3:0]         x_life,
+    input  wire               x_credit,
+    input  wire               x_blind,
+    output wire               x_refused,
+    output wire               done,
+    output wire [SW-1:0]      done_slot,
+    output wire               done_closed,
+    input  wire               back,
+    input  wire [SW-1:0]      back_slot,
+    output wire               back_ready,
+    output wire               freed_one,
     output wire               ev_replay,
     output wire               ev_drop
 );
@@ -126,7 +147,7 @@ module net_vl_engine #(
 
     localparam [2:0] CLEAR = 3'd0, IDLE = 3'd1, READ = 3'd2, SLOT = 3'd3, WALK = 3'd4, APPLY = 3'd5, WRITE = 3'd6;
     localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT,
-        COUNTS = `LP_VL_COUNTS, LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
+        COUNTS = `LP_VL_COUNTS, CONTEXT = `LP_VL_CONTEXT, LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
         SETTLE = 4'd8, AHEAD = 4'd9;
     reg  [2:0]         at;
     reg  [3:0]         event_is;
@@ -185,10 +206,12 @@ module net_vl_engine #(
     wire greets  = sets && !closes && open && c_wdata[`LP_VL_STATUS_UP_BIT];
     wire serves  = apply && event_is == HOST && c_resume && trapped;
     wire returns = apply && event_is == HOST && c_space;
-    wire resumes = serves || (returns && !trapped && !parked) || (apply && event_is == WAKE && !trapped);
+    wire wakens  = apply && event_is == HOST && c_wake;
+    wire resumes = serves || ((returns || wakens) && !trapped && !parked) || (apply && event_is == WAKE && !trapped);
     wire [7:0] with_host = given - returned;
-    wire credit  = !r_message || with_host < WINDOW[7:0];
-    wire refuses = no_room || (no_credit && !credit);
+    wire for_context = r_message && x_context != {CW{1'b0}};
+    wire credit  = for_context ? x_credit && !x_blind : !r_message || with_host < WINDOW[7:0];
+    wire refuses = no_room || (no_credit && !credit && !(for_context && x_blind));
     wire talk    = apply && event_is == TALK && open && up && says;
     wire all_sent = next == count;
     wire starts  = apply && event_is == AHEAD && leads && begins && open && up && all_sent && has_room && !peer_stop;
@@ -224,7 +247,8 @@ module net_vl_engine #(
     assign opened = open;
     assign ours   = r_src == peer;
     wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
-    wire   room   = !r_host || m_room;
+    wire   room   = !r_host || m_room || for_context;
+    assign x_refused = rest && stops && !takes_it && for_context;
     assign takes  = wanted && room && credit;
     assign key    = {own_key[15:0] ^ r_number, own_key[31:16] ^ r_expect};
     assign heard  = apply && event_is == HEAR && (acked || (!takes_route && there));
@@ -255,7 +279,8 @@ module net_vl_engine #(
         STATUS:  c_value = {told_freed, 8'd0, status};
         EXPECT:  c_value = {8'd0, expect_next};
         COUNTS:  c_value = {dropped, replays};
-        default: c_value = 32'd0;
+        CONTEXT: c_value = {{32-CW{1'b0}}, x_context};
+        default: c_value = {10'd0, x_life, {8-CW{1'b0}}, x_context, count, peer_stop, up, open};
     endcase
 
     wire [15:0]     size;
@@ -269,10 +294,30 @@ module net_vl_engine #(
         .clk(clk), .rst(rst), .look(at == SLOT), .at(event_is == TALK ? send : first), .link(link), .size(size),
         .sent_again(sent_again), .sent_at(sent_at), .chain(put_ok && count != 7'd0), .last(last), .keep(put_ok), .slot(p_slot),
         .length(p_size), .sent(turn && packet), .sent_slot(send), .repeats(repeats), .now(now),
-        .give(clears_slot || at == WALK), .given(at == WALK ? first : cleared[SW-1:0]),
+        .give(clears_slot || (at == WALK && !holds) || (back && back_ready)), .given(at == WALK ? first : clears_slot ? cleared[SW-1:0] : back_slot),
         .free_valid(free_valid), .free_ready(free_ready), .free_slot(free_slot)
     );
     assign send_size = starts ? p_total : packet ? size : 16'd0;
+
+    // Contexts' share in links and slots.
+    wire holds, freed_mine;
+    assign {x_look, x_vl, done, done_slot, done_closed} = {at == SLOT, vl, at == WALK && holds, first, dies};
+    assign back_ready = at != WALK && at != CLEAR;
+    assign freed_one  = freed_mine || (back && back_ready);
+    generate
+        if (CONTEXTS != 0) begin : g_contexts
+            net_vl_context #(.CONTEXTS(CONTEXTS), .VIRTUAL(VIRTUAL), .SLOTS(SLOTS)) u_context (
+                .clk(clk), .rd_en(idle), .rd_vl(chosen_vl), .sets(c_done && c_write && !open && {1'b0, c_reg} == CONTEXT),
+                .set_to(c_wdata[7:0]), .opens(opens), .wr_en(writes || clears_vl), .clear(!writes),
+                .wr_vl(writes ? vl : cleared[VIRTUAL-1:0]), .ctx(x_context), .life(x_life),
+                .look(at == SLOT), .at(first), .keep(put_ok), .slot(p_slot), .k_mine(p_mine), .k_final(p_final),
+                .walk(at == WALK), .holds(holds), .freed(freed_mine)
+            );
+        end else begin : g_no_contexts
+            assign {x_context, x_life, holds, freed_mine} = {CW + 6{1'b0}};
+            wire unused_contexts = ^{p_mine, p_final, x_credit, x_blind, back, back_slot};
+        end
+    endgenerate
 
     // Each link waits once in each queue.
     assign queue[TURNS]   = at == WRITE && open && up && says && !listed;
@@ -351,7 +396,7 @@ module net_vl_engine #(
                     default: ;
                 endcase
                 if (rest && stops) {trapped, parks} <= {takes_it, no_room};
-                if (rest && delivers && r_message) given <= given + 8'd1;
+                if (rest && delivers && r_message && !for_context) given <= given + 8'd1;
                 if (serves)  trapped  <= 1'b0;
                 if (returns) returned <= c_wdata[7:0];
                 if (turn && packet) send <= link;

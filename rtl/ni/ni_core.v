@@ -16,7 +16,8 @@
 // ROUTES: ROUTEs are taken. ROUTER: links of its router, 0 for none; then LINKS is 1. PATIENCE as of net_local. LINES is not to be set.
 // BARRIER, 1: the router carries out barriers.
 // VIRTUAL: logarithm to base 2 of the number of virtual links that it carries out, 0 for none; with a ROUTER only. VL_SLOTS, VL_WINDOW: as
-// of net_vl; VL_RETRY in clocks.
+// of net_vl; VL_RETRY in clocks. CONTEXTS: logarithm to base 2 of the number of contexts of messages, 0 for none; with VIRTUAL
+// and WIDTH 1 only.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -42,6 +43,7 @@ module ni_core #(
     parameter VL_SLOTS     = 64,
     parameter VL_WINDOW    = 16,
     parameter VL_RETRY     = 32768,
+    parameter CONTEXTS     = 0,
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter HOST_LANES   = 1,
@@ -69,8 +71,9 @@ module ni_core #(
     localparam LW           = $clog2(WORD);
     localparam WW           = AW - LW;
     localparam PW           = $clog2(PAGE_BYTES);
-    localparam WRITERS      = LINKS + (VIRTUAL != 0 ? 1 : 0);   // links, and virtual ones
-    localparam TELLERS      = LINKS + (VIRTUAL != 0 ? 2 : 0);
+    localparam NOTIFIERS    = LINKS + (VIRTUAL != 0 ? 1 : 0);   // links, and virtual ones
+    localparam WRITERS      = NOTIFIERS + (CONTEXTS != 0 ? 2 : 0);
+    localparam TELLERS      = LINKS + (VIRTUAL != 0 ? 2 : 0) + (CONTEXTS != 0 ? 1 : 0);
     localparam VW           = VIRTUAL != 0 ? VIRTUAL : 1;
     generate
         if (WIDTH != 1 && WIDTH != 4 && WIDTH != 8) error_width_must_be_1_or_4_or_8 u_check_width ();
@@ -79,6 +82,7 @@ module ni_core #(
         if (BARRIER != 0 && ROUTER == 0) error_barriers_need_a_router u_check_barrier ();
         if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
         if (VIRTUAL != 0 && ROUTER == 0) error_virtual_needs_a_router u_check_virtual ();
+        if (CONTEXTS != 0 && (VIRTUAL == 0 || WIDTH != 1)) error_contexts_need_virtual_and_width_1 u_check_contexts ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
@@ -108,12 +112,13 @@ module ni_core #(
     wire [8*LINKS-1:0]   freed_packets;
     wire [LINKS-1:0]     trapped, resume, retrap, allowed;
     wire [TELLERS-1:0]   t_valid, t_ready, t_last;
-    wire [WRITERS-1:0]   n_valid, n_ready, w_valid, w_take;
+    wire [NOTIFIERS-1:0] n_valid, n_ready;
+    wire [WRITERS-1:0]   w_valid, w_take;
     wire [8*TELLERS-1:0] t_kind, t_data;
     wire [16*TELLERS-1:0] t_length;
     wire [16*LINKS-1:0]  look_frame;
-    wire [16*WRITERS-1:0] n_frame;
-    wire [PW*WRITERS-1:0] n_first, n_last;
+    wire [16*NOTIFIERS-1:0] n_frame;
+    wire [PW*NOTIFIERS-1:0] n_first, n_last;
     wire [WW*WRITERS-1:0] w_addr;
     wire [8*WORD*WRITERS-1:0] w_data;
     wire [WORD*WRITERS-1:0] w_mask;
@@ -204,6 +209,9 @@ module ni_core #(
     wire [WW-1:0] host_w_addr;
     wire [8*WORD-1:0] host_w_data, mem_data;
     wire [WORD-1:0]   host_w_mask;
+    wire          port_en, port_clash;                          // of the buffer, which contexts of messages read too
+    wire [WW-1:0] port_addr;
+    wire [8*WORD-1:0] port_data;
     function integer fast(input [LINES:0] spaced);          // links that bring a byte a clock
         integer k;
         begin
@@ -216,7 +224,7 @@ module ni_core #(
     ) u_buffer (
         .clk(clk), .rst(rst), .w_valid({w_valid, host_w_valid}), .w_take({w_take, host_w_take}),
         .w_addr({w_addr, host_w_addr}), .w_data({w_data, host_w_data}), .w_mask({w_mask, host_w_mask}),
-        .rd_en(mem_en), .rd_addr(host_w_addr), .rd_data(mem_data), .rd_clash(mem_clash)
+        .rd_en(port_en), .rd_addr(port_addr), .rd_data(port_data), .rd_clash(port_clash)
     );
 
     // What arrives from the host.
@@ -264,7 +272,7 @@ module ni_core #(
         .clk(clk), .rst(rst), .freed_bytes(freed_bytes), .freed_packets(freed_packets), .again(host_events[`LP_CNT_RESTARTS]),
         .m_valid(space_valid), .m_ready(space_ready), .m_kind(space_kind), .m_length(space_length), .m_data(space_data), .m_last(space_last)
     );
-    ni_notify #(.LINKS(WRITERS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
+    ni_notify #(.LINKS(NOTIFIERS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
         .clk(clk), .rst(rst), .enable(notify),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
         .m_valid(notify_valid), .m_ready(notify_ready), .m_kind(notify_kind), .m_length(notify_length),
@@ -311,7 +319,7 @@ module ni_core #(
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .VIRTUAL(VIRTUAL), .SPACED(SPACED[LINKS:0]),
-        .BARRIER(BARRIER), .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
+        .BARRIER(BARRIER), .CONTEXTS(CONTEXTS), .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(o_en[LINKS]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
@@ -332,18 +340,20 @@ module ni_core #(
         if (VIRTUAL != 0) begin : g_virtual
             ni_virtual #(
                 .VIRTUAL(VIRTUAL), .SLOTS(VL_SLOTS), .WINDOW(VL_WINDOW), .RETRY(VL_RETRY), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
-                .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WIDTH(WIDTH), .WORD(WORD)
+                .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WIDTH(WIDTH), .WORD(WORD), .CONTEXTS(CONTEXTS)
             ) u_virtual (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_keep(from_host_keep),
                 .s_last(from_host_last), .s_void(from_host_void), .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
                 .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_keep(v_keep), .t_last(v_last), .t_void(v_void),
                 .r_valid(x_valid), .r_ready(x_ready), .r_data(x_data), .r_keep(x_keep), .r_last(x_last), .r_void(x_void),
-                .m_valid(t_valid[LINKS +: 2]), .m_ready(t_ready[LINKS +: 2]), .m_kind(t_kind[8*LINKS +: 16]),
-                .m_length(t_length[16*LINKS +: 32]), .m_data(t_data[8*LINKS +: 16]), .m_last(t_last[LINKS +: 2]),
+                .m_valid(t_valid[TELLERS-1:LINKS]), .m_ready(t_ready[TELLERS-1:LINKS]), .m_kind(t_kind[8*TELLERS-1:8*LINKS]),
+                .m_length(t_length[16*TELLERS-1:16*LINKS]), .m_data(t_data[8*TELLERS-1:8*LINKS]), .m_last(t_last[TELLERS-1:LINKS]),
                 .look_frame(virtual_frame), .look_vl(virtual_vl), .allowed(virtual_allowed),
-                .w_valid(w_valid[LINKS]), .w_take(w_take[LINKS]), .w_addr(w_addr[WW*LINKS +: WW]),
-                .w_data(w_data[8*WORD*LINKS +: 8*WORD]), .w_mask(w_mask[WORD*LINKS +: WORD]),
+                .w_valid(w_valid[WRITERS-1:LINKS]), .w_take(w_take[WRITERS-1:LINKS]), .w_addr(w_addr[WW*WRITERS-1:WW*LINKS]),
+                .w_data(w_data[8*WORD*WRITERS-1:8*WORD*LINKS]), .w_mask(w_mask[WORD*WRITERS-1:WORD*LINKS]),
+                .g_h_en(mem_en), .g_h_addr(host_w_addr), .g_h_data(mem_data), .g_h_clash(mem_clash),
+                .g_mem_en(port_en), .g_mem_addr(port_addr), .g_mem_data(port_data), .g_mem_clash(port_clash),
                 .n_valid(n_valid[LINKS]), .n_ready(n_ready[LINKS]), .n_frame(n_frame[16*LINKS +: 16]),
                 .n_first(n_first[PW*LINKS +: PW]), .n_last(n_last[PW*LINKS +: PW]),
                 .reg_en(all_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
@@ -353,6 +363,7 @@ module ni_core #(
             );
         end else begin : g_no_virtual
             assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
+            assign {port_en, port_addr, mem_data, mem_clash} = {mem_en, host_w_addr, port_data, port_clash};
             assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
             assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad, x_bad_host} = {9*WIDTH + 7{1'b0}};
             assign {virtual_frame, virtual_vl} = {16 + VW{1'b0}};

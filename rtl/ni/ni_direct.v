@@ -23,6 +23,7 @@ module ni_direct #(
     parameter VL_SLOTS     = 64,
     parameter VL_WINDOW    = 16,
     parameter VL_RETRY     = 32768,
+    parameter CONTEXTS     = 0,
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter HOST_LANES   = 1,
@@ -53,7 +54,8 @@ module ni_direct #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
         .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .BARRIER(BARRIER),
-        .VIRTUAL(VIRTUAL), .VL_SLOTS(VL_SLOTS), .VL_WINDOW(VL_WINDOW), .VL_RETRY(VL_RETRY), .WIDTH(WIDTH),
+        .VIRTUAL(VIRTUAL), .VL_SLOTS(VL_SLOTS), .VL_WINDOW(VL_WINDOW), .VL_RETRY(VL_RETRY), .CONTEXTS(CONTEXTS),
+        .WIDTH(WIDTH),
         .LANES(LANES), .HOST_LANES(HOST_LANES), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .tick({LINES{1'b1}}),

@@ -24,6 +24,7 @@ module ni_regs #(
     parameter ROUTER       = 0,
     parameter BARRIER      = 0,
     parameter VIRTUAL      = 0,
+    parameter CONTEXTS     = 0,
     parameter [LINKS:0] SPACED = 0,
     parameter WIDTH        = 1,
     parameter [63:0] SOURCE_HASH = 64'd0
@@ -66,6 +67,7 @@ module ni_regs #(
         | (TRACE != 0 ? 32'd1 << `LP_FEATURE_TRACE_BIT : 32'd0) | (INJECT != 0 ? 32'd1 << `LP_FEATURE_INJECTOR_BIT : 32'd0)
         | (ROUTES != 0 ? 32'd1 << `LP_FEATURE_ROUTES_BIT : 32'd0) | (ROUTER != 0 ? 32'd1 << `LP_FEATURE_ROUTER_BIT : 32'd0)
         | (VIRTUAL != 0 ? 32'd1 << `LP_FEATURE_VIRTUAL_BIT : 32'd0)
+        | (CONTEXTS != 0 ? 32'd1 << `LP_FEATURE_MESSAGES_BIT : 32'd0)
         | (BARRIER != 0 ? 32'd1 << `LP_FEATURE_BARRIERS_BIT : 32'd0);
     localparam COUNTERS = `LP_COUNTER_STRIDE * PORTS;
     localparam CW = $clog2(COUNTERS);

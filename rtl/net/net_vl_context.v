@@ -1,0 +1,57 @@
+`default_nettype none
+// What net_vl_engine knows of contexts of messages: that of each virtual link, and which slots are theirs.
+//
+// Contract:
+//   rd_en with rd_vl: two clocks later context and life are that link's. sets (pulse): the context becomes set_to, or 0 if there is none such;
+//   opens (pulse): another life. wr_en with wr_vl writes them; clear: it writes zeroes.
+//   look with `at`: mine, final: the slot's packet is a context's, and the last one of a message, from the next clock on. keep (pulse) with
+//   slot: its packet is, or not.
+//   walk: the slot looked at is freed; holds: it is to be kept, since a completion goes with it; freed (pulse): one of a context has been,
+//   and is not kept.
+module net_vl_context #(
+    parameter CONTEXTS = 8,
+    parameter VIRTUAL  = 4,
+    parameter SLOTS    = 64,
+    parameter SW       = $clog2(SLOTS)
+) (
+    input  wire                clk,
+    input  wire                rd_en,
+    input  wire [VIRTUAL-1:0]  rd_vl,
+    input  wire                sets,
+    input  wire [7:0]          set_to,
+    input  wire                opens,
+    input  wire                wr_en,
+    input  wire                clear,
+    input  wire [VIRTUAL-1:0]  wr_vl,
+    output reg  [CONTEXTS-1:0] ctx,
+    output reg  [3:0]          life,
+    input  wire                look,
+    input  wire [SW-1:0]       at,
+    input  wire                keep,
+    input  wire [SW-1:0]       slot,
+    input  wire                k_mine,
+    input  wire                k_final,
+    input  wire                walk,
+    output wire                holds,
+    output wire                freed
+);
+    wire [CONTEXTS+3:0] entry;
+    reg                 fresh;
+    ram_sdp #(.WIDTH(CONTEXTS + 4), .DEPTH(1 << VIRTUAL)) u_table (
+        .clk(clk), .wr_en(wr_en), .wr_addr(wr_vl), .wr_data(clear ? {CONTEXTS + 4{1'b0}} : {ctx, life}),
+        .rd_en(rd_en), .rd_addr(rd_vl), .rd_data(entry)
+    );
+    wire mine, is_last;
+    ram_sdp #(.WIDTH(2), .DEPTH(SLOTS)) u_marks (
+        .clk(clk), .wr_en(keep), .wr_addr(slot), .wr_data({k_mine, k_final}), .rd_en(look), .rd_addr(at), .rd_data({mine, is_last})
+    );
+    assign holds = mine && is_last;
+    assign freed = walk && mine && !is_last;
+    always @(posedge clk) begin
+        fresh <= rd_en;
+        if (fresh) {ctx, life} <= entry;
+        if (sets)  ctx <= set_to >> CONTEXTS == 8'd0 ? set_to[CONTEXTS-1:0] : {CONTEXTS{1'b0}};
+        if (opens) life    <= life + 4'd1;
+    end
+endmodule
+`resetall

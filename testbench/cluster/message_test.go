@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
@@ -22,6 +23,9 @@ func contexts(t *testing.T, nis []*hostdrv.NI, number int, o message.Options) (l
 	for i, n := range nis {
 		node := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{NoPorts: true}))(t)
 		o.Seed = uint64(i + 1)
+		if o.Engine = n.Identity().Has(linkproto.FeatureMessages); o.Engine {
+			o.Frames = 48
+		}
 		list = append(list, check.Must(message.Open(t.Context(), node, number, o))(t))
 	}
 	return list
@@ -39,7 +43,7 @@ func next(t *testing.T, n *hostdrv.NI, c *message.Context) message.Completion {
 // the order of its sender.
 func TestMessages(t *testing.T) {
 	onRungs(t, testMessages)
-	for _, rung := range []string{offloading, mixed} {
+	for _, rung := range []string{offloading, mixed, engines} {
 		t.Run(rung, func(t *testing.T) { testMessages(t, rung) })
 	}
 }
@@ -107,7 +111,7 @@ func testMessages(t *testing.T, rung string) {
 
 // TestMessagePeerEnds ends a peer's context with messages underway: the sends complete with an error that names it, and when it has another one messages go again.
 func TestMessagePeerEnds(t *testing.T) {
-	for _, rung := range []string{cluster.Model, offloading, mixed} {
+	for _, rung := range []string{cluster.Model, offloading, mixed, engines} {
 		t.Run(rung, func(t *testing.T) { testMessagePeerEnds(t, rung) })
 	}
 }
@@ -117,6 +121,13 @@ func testMessagePeerEnds(t *testing.T, rung string) {
 	const patience = 5 * time.Millisecond
 	list := contexts(t, nis, 1, message.Options{Patience: patience, Refuse: true})
 	big := make([]byte, 40_000)
+	if rung == engines {
+		big = big[:6000]
+		for range 4 { // which the other interface has room for
+			check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: big}))
+			check.Fatal(t, next(t, nis[0], list[0]).Err)
+		}
+	}
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: big, Cookie: 7}))
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Cookie: 8}))
 	check.Fatal(t, nis[0].Sleep(t.Context(), time.Millisecond)) // node 1 has no descriptor, so it says STOP

@@ -17,6 +17,8 @@ const (
 	offloading = "virtual links in network interfaces"
 	inRTL      = "virtual links in network interfaces in RTL"
 	mixed      = "virtual links in some network interfaces"
+	engines    = "contexts in network interfaces"
+	someOfRTL  = "contexts in network interfaces, and some of RTL"
 )
 
 // onRungs runs a test with nodes that are RTL, and models.
@@ -40,6 +42,10 @@ func programs(t *testing.T, size int, rung string) (*cluster.World, []*hostdrv.N
 	switch rung {
 	case offloading:
 		config.Rung, config.Virtual = cluster.Model, 3
+	case engines:
+		config.Rung, config.Virtual, config.Params.Contexts = cluster.Model, 3, 2
+	case someOfRTL:
+		config.Rung, config.Virtual, config.Params.Contexts, config.Topology.Nodes[0].Rung = cluster.RTL, 3, 2, cluster.Model
 	case inRTL:
 		config.Rung, config.Virtual = cluster.RTL, 3
 	case mixed:

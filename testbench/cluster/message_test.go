@@ -43,7 +43,7 @@ func next(t *testing.T, n *hostdrv.NI, c *message.Context) message.Completion {
 // the order of its sender.
 func TestMessages(t *testing.T) {
 	onRungs(t, testMessages)
-	for _, rung := range []string{offloading, mixed, engines} {
+	for _, rung := range []string{offloading, engines, someOfRTL} {
 		t.Run(rung, func(t *testing.T) { testMessages(t, rung) })
 	}
 }

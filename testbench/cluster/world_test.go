@@ -12,7 +12,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// More rungs of programs: models that carry out virtual links, RTL that does, and both beside RTL whose host does.
+// More rungs of programs: models that carry out virtual links, RTL that does, and both beside RTL whose host does; with contexts as well.
 const (
 	offloading = "virtual links in network interfaces"
 	inRTL      = "virtual links in network interfaces in RTL"
@@ -46,6 +46,7 @@ func programs(t *testing.T, size int, rung string) (*cluster.World, []*hostdrv.N
 		config.Rung, config.Virtual, config.Params.Contexts = cluster.Model, 3, 2
 	case someOfRTL:
 		config.Rung, config.Virtual, config.Params.Contexts, config.Topology.Nodes[0].Rung = cluster.RTL, 3, 2, cluster.Model
+		config.InSoftware = []string{config.Topology.Nodes[size-1].Name}
 	case inRTL:
 		config.Rung, config.Virtual = cluster.RTL, 3
 	case mixed:

@@ -40,7 +40,7 @@ const (
 // Cases returns all cases, in the order in which they run.
 func Cases() []Case {
 	return slices.Concat(identityCases, registerCases, bufferCases, writeCases, protectionCases, orderingCases, notifyCases,
-		portCases, pagingCases, policyCases, waitCases, flowCases, cableCases, restartCases, networkCases, performanceCases)
+		portCases, pagingCases, policyCases, waitCases, flowCases, cableCases, restartCases, networkCases, contextCases, performanceCases)
 }
 
 // ErrOptions is wrapped by errors about Options and CompareOptions.

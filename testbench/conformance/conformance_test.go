@@ -45,8 +45,8 @@ func conform(t *testing.T, target string, skips int) {
 }
 
 func TestModel(t *testing.T) {
-	conform(t, "model:?links=3&frames=8", 4)
-	conform(t, "model:?links=2&page=64&replay=512&rx=2048", 4)
+	conform(t, "model:?links=3&frames=8", 5)
+	conform(t, "model:?links=2&page=64&replay=512&rx=2048", 5)
 }
 
 // TestNetwork has the two ends three hops apart in networks: by routers of network interfaces, and by switches.
@@ -54,7 +54,7 @@ func TestNetwork(t *testing.T) {
 	line, tree := topologyFile(t, "line", 4), topologyFile(t, "tree", 2, 2)
 	conform(t, "net:"+line+"?rung=model", networkSkips)
 	conform(t, "net:"+tree+"?rung=model&nodes=n3,n0", networkSkips)
-	conform(t, "net:"+line+"?rung=model&virtual=3", networkSkips)
+	conform(t, "net:"+line+"?rung=model&virtual=3&contexts=2", networkSkips-1)
 	r := check.Must(conformance.Execute(t.Context(), "net:"+line, conformance.Options{Filter: "^(ports|waits|policies)/|^paging/[^g]|^network/(lossy|short-cuts|datagrams)"}))(t)
 	check.Equal(t, "link", r.Links, []conformance.Link{{Link: 2, Up: true, Node: "n3", Hops: 3}})
 	for _, x := range r.Results {
@@ -65,7 +65,7 @@ func TestNetwork(t *testing.T) {
 }
 
 // networkSkips is how many cases are about a cable, a target that can be reset, or time that stands still.
-const networkSkips = 33
+const networkSkips = 34
 
 func topologyFile(t *testing.T, shape string, size ...int) string {
 	t.Helper()
@@ -86,12 +86,13 @@ func TestNetworkRefused(t *testing.T) {
 		{"net:" + line + "?links=3", "want nodes=NAME,NAME, rung=RUNG"},
 		{"net:" + line + "?rung=gates", "gates"},
 		{"net:" + line + "?rung=model&virtual=12", "virtual=12: want 1 to 11"},
+		{"net:" + line + "?rung=model&contexts=2", "contexts=2 without virtual=BITS"},
 	} {
 		check.Fails(t, c.target, check.Err(conformance.Execute(t.Context(), c.target, conformance.Options{})), nil, c.want)
 	}
 }
 
-func TestOneLink(t *testing.T) { conform(t, "model:", 6) }
+func TestOneLink(t *testing.T) { conform(t, "model:", 7) }
 
 // TestTCP has the target in a server, which keeps nothing from one connection to the next.
 func TestTCP(t *testing.T) {
@@ -103,12 +104,12 @@ func TestTCP(t *testing.T) {
 			return hostdrv.Dial(ctx, "model:?links=3&page=256")
 		})
 	}()
-	conform(t, "tcp:"+l.Addr().String(), 6) // it cannot be reset, and its time does not stand still
+	conform(t, "tcp:"+l.Addr().String(), 7) // it cannot be reset, and its time does not stand still
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-func TestRTL(t *testing.T)  { conform(t, "rtl:?links=3&frames=8", 4) }
-func TestWide(t *testing.T) { conform(t, "rtl:?links=3&frames=8&width=8", 4) }
+func TestRTL(t *testing.T)  { conform(t, "rtl:?links=3&frames=8", 5) }
+func TestWide(t *testing.T) { conform(t, "rtl:?links=3&frames=8&width=8", 5) }

@@ -15,9 +15,9 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// NetworkScheme is that of targets which are two nodes of a simulated network, with a virtual link between them: net:FILE?nodes=n0,n3&rung=model&virtual=3. FILE is a topology
+// NetworkScheme is that of targets which are two nodes of a simulated network, with a virtual link between them: net:FILE?nodes=n0,n3&rung=model&virtual=3&contexts=2. FILE is a topology
 // file; without nodes they are its first and last network interface, without rung those for which FILE says none are RTL. With virtual, the logarithm to base 2 of how many
-// virtual links there can be, network interfaces carry them out.
+// virtual links there can be, network interfaces carry them out, and with contexts, that of how many contexts of messages, these too.
 const NetworkScheme = "net"
 
 // networkFrames is how many frames the receive buffers have.
@@ -44,23 +44,21 @@ func openNetwork(ctx context.Context, text string) *line {
 	file, rest, _ := strings.Cut(text, "?")
 	query, err := url.ParseQuery(rest)
 	for name, values := range query {
-		if !slices.Contains([]string{"nodes", "rung", "virtual"}, name) || len(values) != 1 {
-			try.Failf("%w %s:%s: want nodes=NAME,NAME, rung=RUNG and virtual=BITS, once each", hostdrv.ErrTarget, NetworkScheme, text)
+		if !slices.Contains([]string{"nodes", "rung", "virtual", "contexts"}, name) || len(values) != 1 {
+			try.Failf("%w %s:%s: want nodes=NAME,NAME, rung=RUNG, virtual=BITS and contexts=BITS, once each", hostdrv.ErrTarget, NetworkScheme, text)
 		}
 	}
 	if err != nil {
 		try.Failf("%w: %w", hostdrv.ErrTarget, err)
 	}
-	virtual := 0
-	if v := query.Get("virtual"); v != "" {
-		if virtual, err = strconv.Atoi(v); err != nil || virtual < 1 || virtual > linkproto.MaxVLBits {
-			try.Failf("%w: virtual=%s: want 1 to %d", hostdrv.ErrTarget, v, linkproto.MaxVLBits)
-		}
+	virtual, contexts := bitsOf(query, "virtual", linkproto.MaxVLBits), bitsOf(query, "contexts", linkproto.MaxContextBits)
+	if contexts > 0 && virtual == 0 {
+		try.Failf("%w: contexts=%d without virtual=BITS: they go by virtual links that network interfaces carry out", hostdrv.ErrTarget, contexts)
 	}
 	top := try.Get(topology.ReadFile(file))
 	nodes := pairOf(top, query.Get("nodes"))
 	c := try.Get(cluster.Open(ctx, cluster.Config{
-		Topology: top, Rung: query.Get("rung"), Seed: 1, Params: rtl.Params{Frames: networkFrames}, Preload: true, Virtual: virtual,
+		Topology: top, Rung: query.Get("rung"), Seed: 1, Params: rtl.Params{Frames: networkFrames, Contexts: contexts}, Preload: true, Virtual: virtual,
 	}))
 	n := &network{world: c.Programs(), hops: hops(top, nodes)}
 	for i, node := range nodes {
@@ -70,6 +68,19 @@ func openNetwork(ctx context.Context, text string) *line {
 	host, err := n.world.Host(n.ends[0])
 	try.OK(err)
 	return &line{transport: host, network: n}
+}
+
+// bitsOf is an option that is the logarithm to base 2 of how many there are, or 0.
+func bitsOf(query url.Values, name string, most int) int {
+	text := query.Get(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > most {
+		try.Failf("%w: %s=%s: want 1 to %d", hostdrv.ErrTarget, name, text, most)
+	}
+	return n
 }
 
 // pairOf finds two network interfaces by their names.

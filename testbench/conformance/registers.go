@@ -95,6 +95,7 @@ func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	case id.Has(linkproto.FeatureTrace) && (in(linkproto.RegTrace, len(linkproto.TraceRegs)) || r >= linkproto.RegTraceRing):
 	case id.Has(linkproto.FeatureRouter) && ofRouter(r):
 	case id.Has(linkproto.FeatureVirtual) && (in(linkproto.RegVLNumbers, 3) || in(linkproto.RegVL, linkproto.VLStride<<linkproto.MaxVLBits)):
+	case id.Has(linkproto.FeatureMessages) && (r == linkproto.RegContexts || in(linkproto.RegContext, linkproto.ContextStride<<linkproto.MaxContextBits)):
 	case id.Has(linkproto.FeatureInjector) && in(linkproto.RegInject, linkproto.InjectStride*ports):
 	default:
 		return false

@@ -14,7 +14,7 @@ func TestSerial(t *testing.T) {
 		t.Skip("takes a minute or two")
 	}
 	_, target := serialtest.Plug(t)
-	conform(t, target, 6) // it cannot be reset, and its time does not stand still
+	conform(t, target, 7) // it cannot be reset, and its time does not stand still
 }
 
 // TestCompareSerial compares that board, whose time is wall-clock time, with the model.

@@ -106,8 +106,8 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// maySkip are cases for targets with a reset or virtual time, for Linux 6.7, and for networks.
-var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory", "network/lossy", "network/short-cuts", "network/long-cuts", "network/datagrams"}
+// maySkip are cases for targets with a reset or virtual time, for Linux 6.7, and for networks and their network interfaces.
+var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory", "network/lossy", "network/short-cuts", "network/long-cuts", "network/datagrams", "contexts/isolation"}
 
 // conform runs the conformance suite on a target.
 func conform(t *testing.T, target string) {

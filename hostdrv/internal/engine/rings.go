@@ -31,7 +31,6 @@ type Rings struct {
 type ringSlot struct {
 	link *RingLink // of a send that is underway; nil: of none any more
 	used bool
-	data []byte // of a receive, what has come
 }
 
 // RingTaker is the Taker of a RingLink, to which whole messages come, each as one MESSAGE.

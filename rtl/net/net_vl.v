@@ -14,8 +14,10 @@
 //   that has changed. m_halts: that which has come is a trap: no more is taken until c_resume. What is told comes behind all that has
 //   counted before.
 //   c_*, x_*: as of net_vl_engine.
-//   CONTEXTS, the logarithm to base 2 of the number of contexts of messages, 0 for none: a MESSAGE of a link that has a context is no host's: of
-//   m_context, and of a life m_life of its link. s_mine: the packet is one of a context, s_final: the last one of a message; with `sent` it is
+//   CONTEXTS, the logarithm to base 2 of the number of contexts of messages, 0 for none: a MESSAGE of a link that has a context is no
+//   host's: of
+//   m_context, and of a life m_life of its link. s_mine: the packet is one of a context, s_final: the last one of a message; with `sent`
+//   it is
 //   at s_slot. done, back*, freed: of slots of contexts, as of net_vl_context.
 //   TICK: clocks of a tick, at least 16 a link. RETRY, TURN: in ticks. ACK_DELAY: in clocks, less than 2,048.
 //
@@ -189,7 +191,8 @@ module net_vl #(
         .r_good(r_good), .r_host(r_host), .r_message(r_message), .r_halts(m_halts), .m_room(m_room),
         .put(put && keeps), .p_vl(s_vl), .p_slot(free_slot), .p_size({{15-AW{1'b0}}, size}), .put_done(put_done), .put_ok(put_ok),
         .begins(s_begins && !s_cancel && keeping), .p_total(s_size), .free_valid(free_valid), .free_ready(put_ok), .free_slot(free_slot),
-        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_wake(c_wake), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
+        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_wake(c_wake), .c_vl(c_vl), .c_reg(c_reg),
+            .c_wdata(c_wdata),
         .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
         .send_idle(send_idle), .send_start(send_start), .send_dest(send_dest), .send_class(send_class), .send_vl(send_vl),
         .send_state(send_state), .send_next(send_next), .send_seq(send_seq), .send_key(send_key), .send_size(send_size),

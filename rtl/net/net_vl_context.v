@@ -2,7 +2,8 @@
 // What net_vl_engine knows of contexts of messages: that of each virtual link, and which slots are theirs.
 //
 // Contract:
-//   rd_en with rd_vl: two clocks later context and life are that link's. sets (pulse): the context becomes set_to, or 0 if there is none such;
+//   rd_en with rd_vl: two clocks later context and life are that link's. sets (pulse): the context becomes set_to, or 0 if there is none
+//   such;
 //   opens (pulse): another life. wr_en with wr_vl writes them; clear: it writes zeroes.
 //   look with `at`: mine, final: the slot's packet is a context's, and the last one of a message, from the next clock on. keep (pulse) with
 //   slot: its packet is, or not.

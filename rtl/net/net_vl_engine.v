@@ -10,8 +10,8 @@
 //   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else c_value is
 //   what it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one. c_space: c_wdata
 //   says how many MESSAGEs the host has freed since the link was opened. c_wake: there is a receive for it.
-//   x_*: as of ni_msg_receive; x_refused (pulse): a MESSAGE has been refused for want of a receive. p_mine, p_final, done, back*, freed: the
-//   slots of contexts, as of net_vl_context; done_closed: the link has closed.
+//   x_*: as of ni_msg_receive; x_refused (pulse): a MESSAGE has been refused for want of a receive. p_mine, p_final, done, back*,
+//   freed_one: the slots of contexts, as of net_vl_context; done_closed: the link has closed.
 //   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
 //   up and has sent what it has. It counts as sent when it is the link's.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
@@ -147,7 +147,8 @@ module net_vl_engine #(
 
     localparam [2:0] CLEAR = 3'd0, IDLE = 3'd1, READ = 3'd2, SLOT = 3'd3, WALK = 3'd4, APPLY = 3'd5, WRITE = 3'd6;
     localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT,
-        COUNTS = `LP_VL_COUNTS, CONTEXT = `LP_VL_CONTEXT, LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
+        COUNTS = `LP_VL_COUNTS, CONTEXT = `LP_VL_CONTEXT,
+        LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
         SETTLE = 4'd8, AHEAD = 4'd9;
     reg  [2:0]         at;
     reg  [3:0]         event_is;
@@ -288,36 +289,18 @@ module net_vl_engine #(
     wire            sent_again;
     wire [TIME-1:0] sent_at;
     wire [TIME-1:0] ago = now - sent_at;
+    wire            holds;                      // a slot that is freed is kept for a completion
     wire            clears_slot = at == CLEAR && cleared < ALL_SLOTS;
     assign again = sent_again && ago < TURN[TIME-1:0];
     net_vl_slots #(.SLOTS(SLOTS), .TIME(TIME)) u_slots (
         .clk(clk), .rst(rst), .look(at == SLOT), .at(event_is == TALK ? send : first), .link(link), .size(size),
         .sent_again(sent_again), .sent_at(sent_at), .chain(put_ok && count != 7'd0), .last(last), .keep(put_ok), .slot(p_slot),
         .length(p_size), .sent(turn && packet), .sent_slot(send), .repeats(repeats), .now(now),
-        .give(clears_slot || (at == WALK && !holds) || (back && back_ready)), .given(at == WALK ? first : clears_slot ? cleared[SW-1:0] : back_slot),
+        .give(clears_slot || (at == WALK && !holds) || (back && back_ready)),
+        .given(at == WALK ? first : clears_slot ? cleared[SW-1:0] : back_slot),
         .free_valid(free_valid), .free_ready(free_ready), .free_slot(free_slot)
     );
     assign send_size = starts ? p_total : packet ? size : 16'd0;
-
-    // Contexts' share in links and slots.
-    wire holds, freed_mine;
-    assign {x_look, x_vl, done, done_slot, done_closed} = {at == SLOT, vl, at == WALK && holds, first, dies};
-    assign back_ready = at != WALK && at != CLEAR;
-    assign freed_one  = freed_mine || (back && back_ready);
-    generate
-        if (CONTEXTS != 0) begin : g_contexts
-            net_vl_context #(.CONTEXTS(CONTEXTS), .VIRTUAL(VIRTUAL), .SLOTS(SLOTS)) u_context (
-                .clk(clk), .rd_en(idle), .rd_vl(chosen_vl), .sets(c_done && c_write && !open && {1'b0, c_reg} == CONTEXT),
-                .set_to(c_wdata[7:0]), .opens(opens), .wr_en(writes || clears_vl), .clear(!writes),
-                .wr_vl(writes ? vl : cleared[VIRTUAL-1:0]), .ctx(x_context), .life(x_life),
-                .look(at == SLOT), .at(first), .keep(put_ok), .slot(p_slot), .k_mine(p_mine), .k_final(p_final),
-                .walk(at == WALK), .holds(holds), .freed(freed_mine)
-            );
-        end else begin : g_no_contexts
-            assign {x_context, x_life, holds, freed_mine} = {CW + 6{1'b0}};
-            wire unused_contexts = ^{p_mine, p_final, x_credit, x_blind, back, back_slot};
-        end
-    endgenerate
 
     // Each link waits once in each queue.
     assign queue[TURNS]   = at == WRITE && open && up && says && !listed;
@@ -341,6 +324,26 @@ module net_vl_engine #(
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
         .rd_en(idle), .rd_addr(chosen_vl), .rd_data(entry)
     );
+
+    // Contexts' share in links and slots.
+    wire freed_mine;
+    assign {x_look, x_vl, done, done_slot, done_closed} = {at == SLOT, vl, at == WALK && holds, first, dies};
+    assign back_ready = at != WALK && at != CLEAR;
+    assign freed_one  = freed_mine || (back && back_ready);
+    generate
+        if (CONTEXTS != 0) begin : g_contexts
+            net_vl_context #(.CONTEXTS(CONTEXTS), .VIRTUAL(VIRTUAL), .SLOTS(SLOTS)) u_context (
+                .clk(clk), .rd_en(idle), .rd_vl(chosen_vl), .sets(c_done && c_write && !open && {1'b0, c_reg} == CONTEXT),
+                .set_to(c_wdata[7:0]), .opens(opens), .wr_en(writes || clears_vl), .clear(!writes),
+                .wr_vl(writes ? vl : cleared[VIRTUAL-1:0]), .ctx(x_context), .life(x_life),
+                .look(at == SLOT), .at(first), .keep(put_ok), .slot(p_slot), .k_mine(p_mine), .k_final(p_final),
+                .walk(at == WALK), .holds(holds), .freed(freed_mine)
+            );
+        end else begin : g_no_contexts
+            assign {x_context, x_life, holds, freed_mine} = {CW + 6{1'b0}};
+            wire unused_contexts = ^{p_mine, p_final, x_credit, x_blind, back, back_slot};
+        end
+    endgenerate
 
     assign told      = apply && event_is == TELL;
     assign told_vl   = vl;

@@ -4,8 +4,8 @@
 // Contract:
 //   r_*: requests for registers of contexts, as of ni_msg_table. ask with ask_vl stands until asked (pulse): ask_wakes: there is a receive
 //   for the link; else ask_value is its register 7.
-//   want, turn, v_*, sent, refused: as of ni_msg_send; v_slot with sent. s_*, x_*: as of ni_msg_receive; x_refused, done*, back*, freed: as of
-//   net_vl. told (pulse, while told_ready) with told_*.
+//   want, turn, v_*, sent, refused: as of ni_msg_send; v_slot with sent. s_*, x_*: as of ni_msg_receive; x_refused, done*, back*, freed: as
+//   of net_vl. told (pulse, while told_ready) with told_*.
 //   h_*, mem_*: the host's reads and the buffer's read port, as of ni_msg_reads. w_*: two writers, as of ni_page_writer.
 //   m_*: COMPLETEDs, as ni_compose takes them. ev_bad (pulse): a MESSAGE is malformed.
 //

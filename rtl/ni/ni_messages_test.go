@@ -1,220 +1,176 @@
 package ni_test
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
-
-// Sizes of the interface of TestMessages.
-const (
-	msgPage   = 64
-	msgFrames = 32
-	msgMemory = msgPage * msgFrames
-)
-
-// messages is ni_virtual with contexts of messages, whose ROUTEs come back to it, and a receive buffer.
-type messages struct {
-	SValid, TValid, TReady, TLast, TVoid, RValid, RReady, RLast, RVoid *bool   `port:"*"`
-	NReady, EvBad, RegEn, RegWrite, RegDone, RegOk, ODone, OOk         *bool   `port:"*"`
-	GHEn, GHClash, GMemEn, GMemClash                                   *bool   `port:"*"`
-	TData, RData, MValid, MReady, MLast, WValid, WTake                 *uint8  `port:"*"`
-	Node, RegAddr, GHAddr, GMemAddr, WMask                             *uint16 `port:"*"`
-	RegWdata, RegValue, GHData, GMemData, WAddr                        *uint32 `port:"*"`
-
-	t      *testing.T
-	b      *testbench.Bench
-	r      *testbench.Rand
-	memory []byte
-	loss   float64 // of ROUTEs
-	losing bool    // the rest of one is lost
-	told   map[uint16]uint16
-	packet []byte // for the host, as it comes
-	reads  bool   // the host reads beside
-	bad    int
-}
-
-func openMessages(t *testing.T) *messages {
-	m := &messages{t: t, memory: make([]byte, msgMemory), told: map[uint16]uint16{}}
-	m.b = moduletest.Open(t, "ni_virtual", params{"VIRTUAL": 3, "SLOTS": 16, "WINDOW": 6, "RETRY": 1024, "PAGE_BYTES": msgPage, "FRAMES": msgFrames, "ADDR_WIDTH": 11, "CONTEXTS": 3}, m)
-	m.r = m.b.Rand("messages")
-	*m.Node, *m.MReady, *m.NReady = 7, 7, true
-	for range 50 {
-		m.clock()
-	}
-	return m
-}
-
-// clock lets a clock pass: ROUTEs come back, or are lost; the receive buffer is read and written.
-func (m *messages) clock() {
-	t := m.t
-	settle(t, m.b)
-	*m.RValid, *m.RData, *m.RLast, *m.RVoid = *m.TValid && !m.losing, *m.TData, *m.TLast, *m.TVoid && !m.losing
-	if *m.GHEn = m.reads && m.r.Chance(0.3); *m.GHEn {
-		*m.GHAddr = uint16(m.r.IntN(msgMemory / 4))
-	}
-	*m.MReady = uint8(m.r.IntN(8))
-	settle(t, m.b)
-	*m.TReady = *m.RReady || m.losing
-	*m.WTake = 0
-	if *m.WValid != 0 {
-		w := m.r.IntN(3)
-		*m.WTake = *m.WValid & (1 << w)
-	}
-	settle(t, m.b)
-	if *m.TVoid || *m.TValid && *m.TReady && *m.TLast {
-		m.losing = m.r.Chance(m.loss)
-	}
-	m.look()
-	wrote := -1
-	for w := range 3 {
-		if *m.WTake>>w&1 == 0 {
-			continue
-		}
-		wrote = int(*m.WAddr >> (9 * w) & 0x1FF)
-		data := check.Must(m.b.Model().Peek(fmt.Sprintf("w_data[%d:%d]", 32*w+31, 32*w)))(t)
-		for lane := range 4 {
-			if *m.WMask>>(4*w+lane)&1 != 0 {
-				m.memory[4*wrote+lane] = byte(data >> (8 * lane))
-			}
-		}
-	}
-	clash, word := false, *m.GMemData
-	if *m.GMemEn {
-		at := int(*m.GMemAddr)
-		clash = wrote == at
-		if word = binary.LittleEndian.Uint32(m.memory[4*at:]); clash {
-			word = m.r.Uint32()
-		}
-	}
-	m.b.Step(1)
-	*m.GMemData, *m.GMemClash = word, clash
-	m.bad += count(*m.EvBad)
-}
-
-// look takes what the host is told by COMPLETEDs.
-func (m *messages) look() {
-	const source = 2
-	if *m.MValid>>source&1 == 0 || *m.MReady>>source&1 == 0 {
-		return
-	}
-	if m.packet = append(m.packet, byte(check.Must(m.b.Model().Peek("m_data[23:16]"))(m.t))); *m.MLast>>source&1 == 0 || len(m.packet) == 1 {
-		return
-	}
-	told := m.packet[1:]
-	check.Equal(m.t, "bytes of a COMPLETED", len(told), 4)
-	m.told[binary.LittleEndian.Uint16(told)] = binary.LittleEndian.Uint16(told[2:])
-	m.packet = nil
-}
-
-// ask writes a register, or reads it.
-func (m *messages) ask(reg linkproto.Reg, write bool, value uint32) uint32 {
-	m.t.Helper()
-	*m.RegEn, *m.RegWrite, *m.RegAddr, *m.RegWdata = true, write, uint16(reg), value
-	for range 20000 {
-		settle(m.t, m.b)
-		done, ok, value := *m.RegDone, *m.RegOk, *m.RegValue
-		m.clock()
-		if done {
-			*m.RegEn = false
-			m.clock()
-			check.Equal(m.t, fmt.Sprintf("register %v is answered", reg), ok, true)
-			return value
-		}
-	}
-	m.t.Fatalf("register %v is not answered", reg)
-	return 0
-}
-
-// open opens a virtual link of a context to another of this node.
-func (m *messages) open(end, peer, context int) {
-	key := linkproto.KeyOf(linkproto.Life(100*end), linkproto.Life(100*peer))
-	for r, value := range map[linkproto.VLReg]uint32{linkproto.VLRegPeer: 7, linkproto.VLRegNumber: uint32(peer), linkproto.VLRegKey: uint32(key), linkproto.VLRegContext: uint32(context)} {
-		m.ask(r.Reg(end), true, value)
-	}
-	m.ask(linkproto.VLRegStatus.Reg(end), true, linkproto.VLOpen.In(1)|linkproto.VLUp.In(1))
-}
 
 // TestMessages: contexts send each other messages of every length by lossy virtual links, and each comes whole, in order, to where its receive says; nothing
 // else in the memory changes, and each descriptor is completed once.
 func TestMessages(t *testing.T) {
 	m := openMessages(t)
 	m.loss, m.reads = 0.05, true
-	const size, entries, frames = 2, 4, 8
 	check.Equal(t, "CONTEXTS", m.ask(linkproto.RegContexts, false, 0), 8)
-	ends := map[int]int{1: 2, 2: 1, 3: 4, 4: 3} // a context each, of the same number
-	type context struct {
-		start int // of its region
-		sent  linkproto.Posted
-		data  []byte
+	const receiveAt = msgSendAt + 128 - msgMost%4
+	ends := []int{1, 2, 3, 4} // a context each, of the same number
+	peer := func(end int) int { return (end - 1) ^ 1 + 1 }
+	for _, end := range ends {
+		m.open(end, peer(end), end)
+		m.enable(end)
 	}
-	all := map[int]*context{}
-	for end, peer := range ends {
-		all[end] = &context{start: (end - 1) * frames * msgPage}
-		m.open(end, peer, end)
-		m.ask(linkproto.ContextRegRegion.Reg(end), true, linkproto.ContextFirst.In(uint32((end-1)*frames))|linkproto.ContextLast.In(uint32(end*frames-1))|linkproto.ContextSize.In(size))
-		m.ask(linkproto.ContextRegStatus.Reg(end), true, 1)
-		check.Equal(t, "STATUS", m.ask(linkproto.ContextRegStatus.Reg(end), false, 0), 1)
-	}
-	// A region has its rings, room for one send at a time, and for one receive.
-	const sendAt, receiveAt, most = 64 * entries, 64*entries + 128, 120
-	const rounds = 10
-	for n := range rounds {
-		lengths := map[int]int{}
-		for end := range ends {
-			c := all[end]
-			length := testbench.Pick(m.r, 0, 1, 3, 4, 60, 61, 62, most, m.r.IntN(most))
-			lengths[end] = length
-			data := m.r.Bytes(length)
-			copy(m.memory[c.start+sendAt:], data)
-			d := linkproto.Posted{Addr: uint32(c.start + sendAt), Length: uint32(length), Tag: m.r.Uint32(), VL: uint16(end), Cookie: uint16(n)}
-			copy(m.memory[c.start+linkproto.RingEntry*(n%entries):], d.Append(nil))
-			c.sent, c.data = d, data
-			in := linkproto.Posted{Addr: uint32(c.start + receiveAt), Length: most, Cookie: uint16(n + 1000)}
-			copy(m.memory[c.start+linkproto.RingEntry*(entries+n%entries):], in.Append(nil))
+	for n := range 10 {
+		sent, data := map[int]linkproto.Posted{}, map[int][]byte{}
+		for _, end := range ends {
+			length := testbench.Pick(m.r, 0, 1, 3, 4, 60, 61, 62, msgMost, m.r.IntN(msgMost))
+			data[end] = m.r.Bytes(length)
+			copy(m.memory[startOf(end)+msgSendAt:], data[end])
+			sent[end] = linkproto.Posted{Addr: uint32(startOf(end) + msgSendAt), Length: uint32(length), Tag: m.r.Uint32(), VL: uint16(end), Cookie: uint16(n)}
+			m.put(end, 0, n, sent[end])
+			m.put(end, linkproto.RingReceives, n, linkproto.Posted{Addr: uint32(startOf(end) + receiveAt - 8), Length: msgMost, Cookie: uint16(n + 1000)})
 		}
-		for end := range ends {
+		before := bytes.Clone(m.memory)
+		for _, end := range ends {
 			first, second := linkproto.ContextRegSendTail, linkproto.ContextRegReceiveTail
 			if m.r.Bool() {
 				first, second = second, first
 			}
 			m.ask(first.Reg(end), true, uint32(n+1))
-			for range m.r.IntN(800) {
-				m.clock()
-			}
+			m.idle(m.r.IntN(800))
 			m.ask(second.Reg(end), true, uint32(n+1))
 		}
-		done := func() bool {
-			for end := range ends {
-				if int(m.told[uint16(end)]) != 2*(n+1) {
-					return false
-				}
-			}
-			return true
+		for _, end := range ends {
+			m.until(end, 2*n+2)
 		}
-		for k := 0; !done(); k++ {
-			if m.clock(); k > 60000 {
-				t.Fatalf("round %d: told of %v completions, lengths %v", n, m.told, lengths)
-			}
-		}
-		for end, peer := range ends {
-			c, from := all[end], all[peer]
+		for _, end := range ends {
+			kinds := 0
 			for i := 2 * n; i < 2*n+2; i++ {
-				at := c.start + linkproto.RingEntry*(2*entries+i%(2*entries))
-				have, ok := linkproto.DecodeCompletion(m.memory[at : at+linkproto.RingEntry])
-				want := linkproto.Completion{Length: c.sent.Length, Tag: c.sent.Tag, VL: uint16(end), Cookie: uint16(n)}
-				if have.Receive {
-					want = linkproto.Completion{Length: from.sent.Length, Tag: from.sent.Tag, VL: uint16(end), Cookie: uint16(n + 1000), Receive: true}
+				have, from := m.completion(end, i), sent[end]
+				cookie := n
+				if kinds++; have.Receive {
+					kinds, from, cookie = kinds+1, sent[peer(end)], n+1000
 				}
-				check.Equal(t, fmt.Sprintf("completion %d of context %d is none", i, end), ok, true)
-				check.Equal(t, fmt.Sprintf("completion %d of context %d", i, end), have, want)
+				check.Equal(t, fmt.Sprintf("completion %d of context %d", i, end), have,
+					linkproto.Completion{Length: from.Length, Tag: from.Tag, VL: uint16(end), Cookie: uint16(cookie), Receive: have.Receive})
+				at := startOf(end) + linkproto.RingEntry*(linkproto.RingCompletions*msgEntries+i%(2*msgEntries))
+				copy(before[at:], have.Append(nil))
 			}
-			check.Equal(t, fmt.Sprintf("message %d of context %d", n, end), m.memory[c.start+receiveAt:c.start+receiveAt+len(from.data)], from.data)
+			check.Equal(t, "completions of sends and twice those of receives", kinds, 3)
+			copy(before[startOf(end)+receiveAt-8:], data[peer(end)])
 		}
+		check.Equal(t, fmt.Sprintf("memory behind round %d", n), m.memory, before)
 	}
+}
+
+// TestMessagesRefused: a descriptor that is not the context's own, or by a link that is not, is completed as such; a context that breaks the rules ends; nothing
+// of it harms the context beside, whose messages go on.
+func TestMessagesRefused(t *testing.T) {
+	m := openMessages(t)
+	tail := func(context int, receive bool, n int) {
+		reg := linkproto.ContextRegSendTail
+		if receive {
+			reg = linkproto.ContextRegReceiveTail
+		}
+		m.ask(reg.Reg(context), true, uint32(n))
+	}
+	for _, end := range []int{1, 2, 3, 4} {
+		m.open(end, (end-1)^1+1, end)
+		m.enable(end)
+	}
+	end := startOf(2)
+	data := uint32(startOf(1) + msgSendAt)
+	for n, c := range []struct {
+		what    string
+		receive bool
+		d       linkproto.Posted
+		status  linkproto.CompletionStatus
+	}{
+		{"a send of the rings", false, linkproto.Posted{Addr: data - 4, Length: 8, VL: 1}, linkproto.CompletionBadDescriptor},
+		{"a send beyond the region", false, linkproto.Posted{Addr: data, Length: uint32(end) - data + 1, VL: 1}, linkproto.CompletionBadDescriptor},
+		{"a send of another's region", false, linkproto.Posted{Addr: uint32(end), Length: 1, VL: 1}, linkproto.CompletionBadDescriptor},
+		{"a send whose end wraps around", false, linkproto.Posted{Addr: data, Length: 0xFFFFFFFF, VL: 1}, linkproto.CompletionBadDescriptor},
+		{"a send at an odd address", false, linkproto.Posted{Addr: data + 2, Length: 4, VL: 1}, linkproto.CompletionBadDescriptor},
+		{"a send by another's link", false, linkproto.Posted{Addr: data, Length: 4, VL: 3}, linkproto.CompletionBadLink},
+		{"a send by a link that is not open", false, linkproto.Posted{Addr: data, Length: 4, VL: 5}, linkproto.CompletionBadLink},
+		{"a send by a link that there is not", false, linkproto.Posted{Addr: data, Length: 4, VL: 9}, linkproto.CompletionBadLink},
+		{"a receive of another's region", true, linkproto.Posted{Addr: uint32(end), Length: 1}, linkproto.CompletionBadDescriptor},
+		{"a receive of the rings", true, linkproto.Posted{Addr: uint32(startOf(1)), Length: 1}, linkproto.CompletionBadDescriptor},
+		{"a receive beyond the region", true, linkproto.Posted{Addr: uint32(end) - 4, Length: 5}, linkproto.CompletionBadDescriptor},
+	} {
+		ring, posted := 0, n
+		if c.receive {
+			ring, posted = linkproto.RingReceives, n-8
+		}
+		c.d.Cookie = uint16(n)
+		before := bytes.Clone(m.memory[end:])
+		m.put(1, ring, posted, c.d)
+		tail(1, c.receive, posted+1)
+		m.until(1, n+1)
+		want := linkproto.Completion{Length: c.d.Length, VL: c.d.VL, Cookie: uint16(n), Receive: c.receive, Status: c.status}
+		check.Equal(t, c.what, m.completion(1, n), want)
+		check.Equal(t, c.what+": the memory of others", m.memory[end:], before)
+	}
+
+	// A message without a receive is refused, and its link says STOP; another context's goes on; it comes when a receive is posted.
+	post := func(context int, d linkproto.Posted, n int) {
+		d.Addr += uint32(startOf(context) + msgSendAt)
+		ring := 0
+		if d.VL == 0 {
+			ring = linkproto.RingReceives
+		}
+		m.put(context, ring, n, d)
+		tail(context, d.VL == 0, n+1)
+	}
+	const done = 11 // of context 1, and 8 of its sends
+	post(1, linkproto.Posted{Length: 4, VL: 1, Tag: 5, Cookie: 30}, 8)
+	m.idle(2000)
+	check.Equal(t, "completions of a message without a receive", m.told[1], done)
+	check.Equal(t, "OWN_STOP", linkproto.StatusOwnStop.Of(m.ask(linkproto.VLRegStatus.Reg(2), false, 0)), 1)
+	post(4, linkproto.Posted{Length: 100, VL: 0, Cookie: 31}, 0)
+	post(3, linkproto.Posted{Length: 77, VL: 3, Tag: 6, Cookie: 32}, 0)
+	m.until(4, 1)
+	check.Equal(t, "another's message", m.completion(4, 0), linkproto.Completion{Length: 77, Tag: 6, VL: 4, Cookie: 31, Receive: true})
+	post(2, linkproto.Posted{Length: 3, Cookie: 33}, 0)
+	m.until(2, 1)
+	check.Equal(t, "a message that is too long", m.completion(2, 0), linkproto.Completion{Length: 4, Tag: 5, VL: 2, Cookie: 33, Receive: true, Status: linkproto.CompletionTooLong})
+	m.until(1, done+1)
+
+	// A link that closes: a message underway is broken, and what was not acknowledged is closed.
+	post(2, linkproto.Posted{Length: 120, Cookie: 34}, 1)
+	post(1, linkproto.Posted{Length: 119, VL: 1, Cookie: 35}, 9)
+	for k := 0; m.ask(linkproto.VLRegExpect.Reg(2), false, 0) < 2; k++ { // the first of two MESSAGEs has come
+		check.Equal(t, "MESSAGEs come", k < 1000, true)
+	}
+	m.loss, m.losing = 1, true
+	m.ask(linkproto.VLRegStatus.Reg(2), true, 0)
+	m.ask(linkproto.VLRegStatus.Reg(1), true, 0)
+	m.loss = 0
+	m.idle(2000)
+	if status := m.completion(1, done+1).Status; m.told[1] != done+2 || status != linkproto.CompletionClosed && status != linkproto.CompletionOK {
+		t.Errorf("told of %d completions of a link that has closed, the last one %v", m.told[1], status)
+	}
+	m.until(2, 2)
+
+	// Contexts that break the rules end, with their reason, and begin anew with nothing left.
+	tail(1, true, 9)
+	check.Equal(t, "a tail too far", m.ask(linkproto.ContextRegStatus.Reg(1), false, 0), linkproto.ContextFault.In(linkproto.FaultTail))
+	m.ask(linkproto.ContextRegRegion.Reg(1), true, linkproto.ContextFirst.In(4)|linkproto.ContextLast.In(7)|linkproto.ContextSize.In(3))
+	m.ask(linkproto.ContextRegStatus.Reg(1), true, 1)
+	check.Equal(t, "rings that do not fit", m.ask(linkproto.ContextRegStatus.Reg(1), false, 0), linkproto.ContextFault.In(linkproto.FaultRegion))
+	post(2, linkproto.Posted{Length: 120, Cookie: 36}, 2) // it waits for a message
+	m.ask(linkproto.ContextRegStatus.Reg(2), true, 0)
+	for _, end := range []int{1, 2} {
+		m.open(end, 3-end, end)
+		m.enable(end)
+	}
+	post(1, linkproto.Posted{Length: 4, VL: 1, Tag: 9, Cookie: 37}, 0)
+	m.idle(2000)
+	check.Equal(t, "completions of contexts that have begun anew", m.told[1]+m.told[2], 0)
+	post(2, linkproto.Posted{Length: 120, Cookie: 38}, 0)
+	m.until(2, 1)
+	check.Equal(t, "a message of contexts that have begun anew", m.completion(2, 0), linkproto.Completion{Length: 4, Tag: 9, VL: 2, Cookie: 38, Receive: true})
 }

@@ -2,7 +2,8 @@
 // Completes descriptors of contexts: writes an entry of the ring of completions, and counts it behind that.
 //
 // Contract:
-//   s_valid[i] with s_*: descriptors that are complete, of three units, until s_ready[i]. note (pulse) with n_*: the packet at slot n_slot is
+//   s_valid[i] with s_*: descriptors that are complete, of three units, until s_ready[i]. note (pulse) with n_*: the packet at slot
+//   n_slot is
 //   the last one of a send. done (pulse): the packet at done_slot is freed, its link has closed if done_closed; that of a noted one is
 //   given (pulse, with given_slot) when the send is complete, and comes with `done` before.
 //   u_*, e_*: as of ni_msg_table. w_*: as of ni_page_writer.

@@ -30,7 +30,8 @@ const vlUp, vlPeerStop, vlOwnStop, vlTrapped, vlQueued, vlGaveUp, vlIsOpen = 1, 
 
 const leastMessage = linkproto.HeaderBytes + 8
 
-// netVL is module net_vl, that is net_vl_engine with net_vl_rules, net_vl_queues and net_vl_slots, net_vl_receive and net_vl_send, with its host.
+// netVL is module net_vl, that is net_vl_engine with net_vl_rules, net_vl_queues and net_vl_slots, net_vl_receive and net_vl_send, with its host. It has no contexts: those of net_vl_context are
+// tested in rtl/ni, with ni_messages.
 type netVL struct {
 	SValid, SReady, SLast, SCancel, SBegins, Sent, Refused, Told       *bool   `port:"*"`
 	TValid, TReady, TLast, TVoid, IValid, IReady, ILast, IVoid         *bool   `port:"*"`

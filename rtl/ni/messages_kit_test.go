@@ -148,16 +148,16 @@ func (m *messages) open(end, peer, context int) {
 // Regions of the tests: that of context n begins with its rings, and has room for messages behind them.
 const (
 	msgEntries = 4 // SIZE 2
-	msgRegion  = 4 // frames
+	msgRegion  = 8 // frames
 	msgSendAt  = 64 * msgEntries
 	msgMost    = 120
 )
 
-func startOf(context int) int { return context * msgRegion * msgPage }
+func startOf(context int) int { return (context - 1) * msgRegion * msgPage }
 
 // enable begins a context, whose region has the size that is meant if nothing else is said.
 func (m *messages) enable(context int) {
-	first := uint32(context * msgRegion)
+	first := uint32((context - 1) * msgRegion)
 	m.ask(linkproto.ContextRegRegion.Reg(context), true, linkproto.ContextFirst.In(first)|linkproto.ContextLast.In(first+msgRegion-1)|linkproto.ContextSize.In(2))
 	m.ask(linkproto.ContextRegStatus.Reg(context), true, 1)
 	delete(m.told, uint16(context))

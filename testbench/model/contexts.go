@@ -229,6 +229,9 @@ func (v *virtual) join(m linkproto.Packet) bool {
 	switch {
 	case in.skip:
 		in.skip = !last
+	case in.of == nil && (!c.enabled || c.ready == nil):
+		v.starved = true
+		return false
 	case n > m.Rest || n == 0 && m.Rest > 0, in.of != nil && (m.Rest != in.want || m.MsgTag != in.tag):
 		v.of.ni.ports[1].counters[linkproto.CntBadPacket]++
 		if in.of != nil {
@@ -237,9 +240,6 @@ func (v *virtual) join(m linkproto.Packet) bool {
 		in.skip = n < m.Rest
 	case in.of != nil:
 		v.put(m.Data)
-	case !c.enabled || c.ready == nil:
-		v.starved = true
-		return false
 	default:
 		*in = joining{of: c, post: *c.ready, tag: m.MsgTag, want: m.Rest}
 		c.ready = nil

@@ -6,6 +6,7 @@
 //   2^(size+1) entries that begins `skip` times 2^size entries behind the region's beginning.
 //   owns: `length` bytes at `address`, a multiple of 4, are in the region behind the rings.
 //
+// Proven: ni_msg_place.formal.v.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_place #(
     parameter PAGE_BYTES = 1024,

@@ -11,6 +11,7 @@
 //   Queues, those of SEND, FETCH and TELL: q_valid with q_context until q_take; each context waits once in each.
 //
 // For the first 2^CONTEXTS clocks it clears the table; a request takes four.
+// Proven: ni_msg_table.formal.v.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_table #(
     parameter CONTEXTS   = 8,
@@ -109,7 +110,7 @@ module ni_msg_table #(
     endcase
 
     wire fetch_more = e_enabled && e_posted;
-    wire send_more  = e_enabled && (more || send_tail != e_send_head + {15'd0, takes});
+    wire send_more  = e_enabled && (more || send_tail != e_send_head + {15'd0, takes && e_sends});
     wire counts     = u_done[COMPLETE] && op && e_enabled;
     wire [2:0] puts = {counts && !due, (posts && r_reg[0] && !fetching) || (u_done[FETCH] && op && fetch_more),
                        (posts && !r_reg[0] && !listed) || (u_done[SEND] && op && send_more)};
@@ -132,11 +133,18 @@ module ni_msg_table #(
 
     wire [ENTRY-1:0] entry;
     wire writes = at == WRITE || !cleared;
+`ifdef FORMAL
+    (* anyconst *) wire [CONTEXTS-1:0] f_context;
+    wire [ENTRY-1:0] f_word;
+`endif
     ram_sdp #(.WIDTH(ENTRY), .DEPTH(1 << CONTEXTS)) u_table (
         .clk(clk), .wr_en(writes), .wr_addr(ctx),
         .wr_data(cleared ? {listed, fetching, due, e_enabled, fault, e_size, e_last, e_first, send_tail, receive_tail, e_send_head,
             e_receive_head, e_completions} : {ENTRY{1'b0}}),
         .rd_en(at == IDLE), .rd_addr(chosen_context), .rd_data(entry)
+`ifdef FORMAL
+        , .f_addr(f_context), .f_word(f_word)
+`endif
     );
     always @(posedge clk) begin
         if (forgotten) forget <= 1'b0;
@@ -166,7 +174,7 @@ module ni_msg_table #(
                 if (puts[0]) listed   <= 1'b1;
                 if (puts[1]) fetching <= 1'b1;
                 if (u_done[SEND] && op) begin
-                    if (e_enabled && takes) e_send_head <= e_send_head + 16'd1;
+                    if (e_enabled && takes && e_sends) e_send_head <= e_send_head + 16'd1;
                     listed <= send_more;
                 end
                 if (u_done[FETCH]) begin
@@ -181,5 +189,8 @@ module ni_msg_table #(
         if (rst) {at, ctx, cleared, forget} <= {IDLE, {CONTEXTS + 2{1'b0}}};
     end
     wire unused = ^r_wdata[31:20];
+`ifdef FORMAL
+`include "ni_msg_table.formal.v"
+`endif
 endmodule
 `resetall

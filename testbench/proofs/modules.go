@@ -291,6 +291,16 @@ func ni() []prove.Proof {
 			Files: []string{"ni/ni_vl_out.v"}, Parts: []string{"common/fifo_commit.v", "common/ram_sdp.v", "common/at_least.v"},
 		},
 		{
+			Name: "ni_msg_place", Properties: "bytes that are a context's are in its frames and not in its rings; an entry of a ring is in that ring, whole",
+			Top: "ni_msg_place_formal", Depth: 2, Files: []string{"ni/ni_msg_place.formal.v"}, Parts: []string{"ni/ni_msg_place.v"},
+		},
+		{
+			Name: "ni_msg_table",
+			Properties: "a context that is enabled has frames that there are, and its rings fit in them; of what is posted each descriptor is taken once, and no other",
+			Top: "ni_msg_table", Params: params{"CONTEXTS": "2", "FRAMES": "8", "PAGE_BYTES": "64"}, Depth: 2, Files: []string{"ni/ni_msg_table.v", "common/ram_sdp.v"},
+			Parts: []string{"common/fifo_sync.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

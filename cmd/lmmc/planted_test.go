@@ -28,7 +28,7 @@ func TestPlantedBugs(t *testing.T) {
 		{"a link state word that is lost is never said again", "link/link_mux.v",
 			"latest || (old && (!up || said_kind != `LP_KIND_ACK));", "1'b0;", "soak --links direct --faults flip --rate 1e-3", "wedged"},
 		{"a NOTIFY covers a byte too many", "ni/ni_link_in.v",
-			"n_last  <= last[PW-1:0]", "n_last  <= last[PW-1:0] + 1'b1", "sim --run ^golden$ --seeds 1 --wave", "NOTIFY"},
+			"of_last  <= last;", "of_last  <= last + 1'b1;", "sim --run ^golden$ --seeds 1 --wave", "NOTIFY"},
 		{"RESUME without a trap is granted", "ni/ni_reply.v",
 			"traps ? meant", "traps && !resumes ? meant", "sim --run ^golden$ --seeds 1 --wave", "lane"},
 		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",

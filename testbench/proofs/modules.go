@@ -295,9 +295,9 @@ func ni() []prove.Proof {
 			Top: "ni_msg_place_formal", Depth: 2, Files: []string{"ni/ni_msg_place.formal.v"}, Parts: []string{"ni/ni_msg_place.v"},
 		},
 		{
-			Name: "ni_msg_table",
+			Name:       "ni_msg_table",
 			Properties: "a context that is enabled has frames that there are, and its rings fit in them; of what is posted each descriptor is taken once, and no other",
-			Top: "ni_msg_table", Params: params{"CONTEXTS": "2", "FRAMES": "8", "PAGE_BYTES": "64"}, Depth: 2, Files: []string{"ni/ni_msg_table.v", "common/ram_sdp.v"},
+			Top:        "ni_msg_table", Params: params{"CONTEXTS": "2", "FRAMES": "8", "PAGE_BYTES": "64"}, Depth: 2, Files: []string{"ni/ni_msg_table.v", "common/ram_sdp.v"},
 			Parts: []string{"common/fifo_sync.v"},
 		},
 		{

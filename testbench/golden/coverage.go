@@ -68,6 +68,7 @@ var points = []point{
 		"built without trace buffer and error injectors (scenarios of their own)": {"TRACE", "INJECT", "TRACE_RING"},
 		"built without a router":      {"ROUTER_COUNTERS", "PORT_STATUS", "PORT_PEER", "PORT_COUNTERS", "ROUTE_TABLE", "GROUP_TABLE"},
 		"built without virtual links": {"VL_NUMBERS", "VL_SLOTS", "VL_WINDOW", "VL"},
+		"built without contexts":      {"CONTEXTS", "CONTEXT"},
 		"built without barriers":      {"BARRIER"}}},
 	{name: "frame table written", bins: []string{"link", "not valid", "a link that is not"}},
 	{name: "forwarded", bins: []string{"WRITE", "PAGE", "CONNECT", "type reserved", "type unknown"}},

@@ -29,7 +29,7 @@ var VLRegs = [NumVLRegs]SubReg{
 	{"STATUS", "rw", "its status; a write with OPEN set opens it, one with OPEN clear closes it; see the table of fields"},
 	{"EXPECT", "ro", "number of the packet expected next: how many have been taken since it was opened"},
 	{"COUNTS", "ro", "what has happened since it was opened; see the table of fields"},
-	{"CONTEXT", "rw", "context whose its MESSAGEs are, below CONTEXTS; 0: they come to the host. Without the feature MESSAGES it cannot be written"},
+	{"CONTEXT", "rw", "the context, below CONTEXTS, that its MESSAGEs belong to; 0: they come to the host. Without the feature MESSAGES it cannot be written"},
 }
 
 // Reg returns the register of a virtual link, by its number at the interface.

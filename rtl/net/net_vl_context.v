@@ -2,13 +2,13 @@
 // What net_vl_engine knows of contexts of messages: that of each virtual link, and which slots are theirs.
 //
 // Contract:
-//   rd_en with rd_vl: two clocks later context and life are that link's. sets (pulse): the context becomes set_to, or 0 if there is none
-//   such;
+//   rd_en with rd_vl: two clocks later ctx and life are that link's. sets (pulse): ctx becomes set_to, or 0 if there is no such context;
 //   opens (pulse): another life. wr_en with wr_vl writes them; clear: it writes zeroes.
-//   look with `at`: mine, final: the slot's packet is a context's, and the last one of a message, from the next clock on. keep (pulse) with
-//   slot: its packet is, or not.
-//   walk: the slot looked at is freed; holds: it is to be kept, since a completion goes with it; freed (pulse): one of a context has been,
-//   and is not kept.
+//   keep (pulse) with slot: its packet is a context's if k_mine, and the last one of a message if k_final.
+//   look with `at`, and from the next clock on: holds: that slot is to be kept when it is freed, since a completion goes with it; walk: it
+//   is freed; freed (pulse): one of a context has been, and is not kept.
+//
+// Source: doc/protocol.md, "Messages of an interface".
 module net_vl_context #(
     parameter CONTEXTS = 8,
     parameter VIRTUAL  = 4,

@@ -5,8 +5,7 @@
 //   q_*: contexts that have sends. u_*, e_*, takes, more: as of ni_msg_table. rd_*: reads words, as of ni_msg_reads.
 //   ask with ask_vl stands until asked (pulse): link: what net_vl says of it, as its register 7.
 //   want: a packet is to be sent; from `turn` on v_* are its bytes, as net_vl takes them, until `sent`. note (pulse) with sent: the slot
-//   has
-//   the last packet of the message that d_*, context say. `mine` of v_*: it is a context's.
+//   has the last packet of the message that d_* and ctx say.
 //   freed (pulse): a slot of the contexts' is free again. SHARE: how many they may hold.
 //   d_valid with d_*: a send that is completed with d_status, until d_ready.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.

@@ -2,9 +2,8 @@
 // What a network interface knows of each context of messages: its region and counts, in a table, and queues of contexts that have work.
 //
 // Contract:
-//   r_*: requests for registers of r_context, which stand until r_done (pulse). One that ends a context stands until the units have done
-//   so:
-//   forget with forget_context stands until `forgotten`.
+//   r_*: requests for registers of r_context, which stand until r_done (pulse). One that ends a context stands until the units have
+//   forgotten it: forget with forget_context stands until `forgotten`.
 //   u_*: requests of the units SEND, FETCH, COMPLETE and TELL, which stand until u_done (pulse), in which e_* is the entry as it was.
 //   u_op of each: SEND 0 reads; 1: s_takes: a send has been taken, s_more: it comes again. FETCH 0 takes a receive, if there is one
 //   (e_posted); 1: that has been used up. COMPLETE 0 reads; 1 counts a completion. TELL reads, as the host is told.

@@ -128,9 +128,9 @@ module ni_virtual #(
     assign o_en      = reg_en && !in_links && !in_sizes && !in_contexts;
     assign reg_done  = (for_register && c_done) || sized || e_done || o_done;
     assign reg_ok    = sized ? !reg_write : for_register ? !reg_write || settable : in_contexts ? e_ok : o_ok;
-    assign reg_value = sized ? (reg_addr == `LP_REG_VL_NUMBERS ? 1 << VIRTUAL : reg_addr == `LP_REG_VL_SLOTS ? SLOTS : reg_addr ==
-            `LP_REG_VL_WINDOW ? WINDOW :
-                       1 << CONTEXTS) : for_register ? (listed ? c_value : 32'd0) : in_contexts ? e_value : o_value;
+    wire [31:0] size = reg_addr == `LP_REG_VL_NUMBERS ? 1 << VIRTUAL : reg_addr == `LP_REG_VL_SLOTS ? SLOTS :
+                       reg_addr == `LP_REG_VL_WINDOW ? WINDOW : 1 << CONTEXTS;
+    assign reg_value = sized ? size : for_register ? (listed ? c_value : 32'd0) : in_contexts ? e_value : o_value;
     always @(posedge clk) begin
         sized <= reg_en && in_sizes && !sized;
         if (for_register || for_packet || for_context) begin
@@ -198,8 +198,8 @@ module ni_virtual #(
         .clk(clk), .rst(rst), .node(node),
         .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_begins(v_begins), .s_size(v_size),
         .s_cancel(v_cancel && !mine), .s_mine(mine), .s_final(e_final), .s_slot(v_slot), .sent(sent), .refused(refused),
-            .told_ready(told_ready), .told(told), .told_vl(told_vl),
-        .told_freed(told_freed), .told_status(told_status), .told_context(told_context), .told_life(told_life),
+        .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
+        .told_context(told_context), .told_life(told_life),
         .t_valid(o_valid), .t_ready(o_ready), .t_data(o_data), .t_last(o_last), .t_void(t_void),
         .i_valid(i_valid), .i_ready(i_ready), .i_data(i_data), .i_last(i_last), .i_void(i_void),
         .m_room(room), .m_halts(halts && !to_context), .m_valid(d_valid), .m_ready(d_ready), .m_vl(d_vl), .m_host(d_host),
@@ -220,8 +220,8 @@ module ni_virtual #(
     ni_vl_out #(.VIRTUAL(VIRTUAL), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET), .HOLD_BYTES(HOLD_BYTES)) u_to_host (
         .clk(clk), .rst(rst), .room(room), .halts(halts),
         .s_valid(d_valid && !to_context), .s_ready(out_ready), .s_vl(d_vl), .s_host(d_host), .s_data(d_data), .s_last(d_last),
-            .s_void(d_void && !to_context),
-        .told_ready(out_told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
+        .s_void(d_void && !to_context), .told_ready(out_told_ready), .told(told), .told_vl(told_vl),
+        .told_freed(told_freed), .told_status(told_status),
         .i_valid(in_valid), .i_ready(in_ready), .i_vl(look_vl), .i_data(in_data), .i_last(in_last), .i_sure(in_sure),
         .i_void(in_void), .quiet(quiet), .m_valid(m_valid[1]), .m_ready(m_ready[1]), .m_kind(m_kind[15:8]),
         .m_length(m_length[31:16]), .m_data(m_data[15:8]), .m_last(m_last[1]), .ev_bad(ev_bad_out)
@@ -270,8 +270,7 @@ module ni_virtual #(
             assign {e_told_ready, e_ready, x_credit, x_blind, back, back_slot, ev_bad_message} = {1'b1, {5+$clog2(SLOTS){1'b0}}};
             assign {g_mem_en, g_mem_addr, g_h_data, g_h_clash} = {g_h_en, g_h_addr, g_mem_data, g_mem_clash};
             wire unused_contexts = ^{d_context, d_life, told_context, told_life, x_look, x_vl, x_context, x_life, x_refused, done,
-            done_slot,
-                done_closed, back_ready, freed, v_slot};
+                done_slot, done_closed, back_ready, freed, v_slot};
         end
     endgenerate
     assign ev_bad = ev_bad_in || ev_bad_out || ev_bad_message;

@@ -358,35 +358,6 @@ func (c *Core) Fail(err error) {
 	}
 }
 
-func (c *Core) silent() error {
-	if c.link.Foreign() {
-		return fmt.Errorf("%w: %w, which speaks version %d: build an image from the RTL of this program and load it (lmmc build, lmmc flash)",
-			ErrSilent, ErrVersion, linkproto.Version)
-	}
-	heard := "nothing was received"
-	if c.link.Status().Peer.Known {
-		heard = "it was heard, but does not hear this end"
-	}
-	return fmt.Errorf("%w: the link was down for %d symbol times, and %s; check that the right image is loaded, and the rate of the cable", ErrSilent, c.down, heard)
-}
-
-// failWaiting fails requests that wait for a link that does not come up. It may still come up later.
-func (c *Core) failWaiting() {
-	var failed []*Call
-	c.Withdraw(func(r *Call) bool {
-		if !r.Persistent {
-			failed = append(failed, r)
-		}
-		return !r.Persistent
-	})
-	if len(failed) > 0 {
-		err := c.silent()
-		for _, r := range failed {
-			r.Done(linkproto.Packet{}, err)
-		}
-	}
-}
-
 // IdleFor is how many ticks may pass before there is something to do if nothing arrives. With sending set, something waits to be sent.
 func (c *Core) IdleFor(sending bool) int {
 	idle := uint64(1 << 30)

@@ -82,3 +82,32 @@ func (e *IdentityError) Error() string {
 
 // Unwrap returns ErrIdentity.
 func (e *IdentityError) Unwrap() error { return ErrIdentity }
+
+func (c *Core) silent() error {
+	if c.link.Foreign() {
+		return fmt.Errorf("%w: %w, which speaks version %d: build an image from the RTL of this program and load it (lmmc build, lmmc flash)",
+			ErrSilent, ErrVersion, linkproto.Version)
+	}
+	heard := "nothing was received"
+	if c.link.Status().Peer.Known {
+		heard = "it was heard, but does not hear this end"
+	}
+	return fmt.Errorf("%w: the link was down for %d symbol times, and %s; check that the right image is loaded, and the rate of the cable", ErrSilent, c.down, heard)
+}
+
+// failWaiting fails requests that wait for a link that does not come up. It may still come up later.
+func (c *Core) failWaiting() {
+	var failed []*Call
+	c.Withdraw(func(r *Call) bool {
+		if !r.Persistent {
+			failed = append(failed, r)
+		}
+		return !r.Persistent
+	})
+	if len(failed) > 0 {
+		err := c.silent()
+		for _, r := range failed {
+			r.Done(linkproto.Packet{}, err)
+		}
+	}
+}

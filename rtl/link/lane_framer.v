@@ -10,7 +10,7 @@
 //   sends, seq: the frame that is being sent; fetches, next_seq: the one whose bytes are read, maybe the same. `done` pulses with EOP.
 //   rst drops both frames.
 //
-// Source: doc/protocol.md, "Lanes".
+// Proven: lane_framer.formal.v. Source: doc/protocol.md, "Lanes".
 module lane_framer #(
     parameter POINTER = 13,             // bits of a byte pointer, one more than an address in the replay buffer has
     parameter WIDTH   = 4
@@ -125,5 +125,8 @@ module lane_framer #(
         if (step)
             f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP
                    : {1'b0, state[SEQ] ? seq : state[DATA] ? cur[7:0] : crc_byte};
+`ifdef FORMAL
+`include "lane_framer.formal.v"
+`endif
 endmodule
 `resetall

@@ -8,7 +8,7 @@
 //   so that its sender will send it again. A frame that finds no room dooms all that wait. `waits`: some do, shown or not.
 //   `active`: a frame symbol has come. ev_good: a whole frame; ev_crc, ev_overrun, ev_stray: as of link_rx.
 //
-// Source: doc/protocol.md, "Lanes".
+// Proven: lane_rx.formal.v. Source: doc/protocol.md, "Lanes".
 module lane_rx #(
     parameter SKEW_BYTES = 4096,        // a power of two; two packets and what may come behind STOP
     parameter MAX_PACKET = 1032,
@@ -164,6 +164,12 @@ module lane_rx #(
         .used(unused_used), .full(unused_full), .overflow(overflow),
         .m_valid(h_valid), .m_ready(h_ready), .m_data({h_seq, h_malformed, h_last, h_keep, h_data}), .m_sure(unused_sure),
         .m_void(unused_void)
+`ifdef FORMAL
+        , .f_held(f_held), .f_firm(f_firm), .f_loose(f_loose), .f_past(f_past), .f_hole(f_hole), .f_words(f_words)
+`endif
     );
+`ifdef FORMAL
+`include "lane_rx.formal.v"
+`endif
 endmodule
 `resetall

@@ -129,6 +129,20 @@ func link() []prove.Proof {
 			Files: []string{"link/trunk_order.v"}, Parts: []string{"common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "lane_rx",
+			Properties: "of whole, good frames, and no others, the packet comes out, whole, once, in the order in which they came, with its number and whether its length " +
+				"fits, however long the reader waits; one is doomed as soon as a frame with an earlier number than the one before it has come behind it, or found no room",
+			Top: "lane_rx", Depth: 2, Params: params{"SKEW_BYTES": "8", "MAX_PACKET": "4", "WIDTH": "1"},
+			Files: []string{"link/lane_rx.v", "common/fifo_commit_queue.formal.v", "common/crc32c_byte.formal.v"}, Parts: []string{"common/beat_pack.v"},
+		},
+		{
+			Name: "lane_framer",
+			Properties: "each packet that is given becomes one frame, whole, with its number, its bytes from the first to the last and their check sum, in the order in which " +
+				"they were given; the buffer is read in its turn, at the packet's places alone",
+			Top: "lane_framer", Depth: 2, Params: params{"POINTER": "4", "WIDTH": "2"},
+			Files: []string{"link/lane_framer.v", "common/crc32c_byte.formal.v"},
+		},
+		{
 			Name: "lane_state",
 			Properties: "frames go over a lane only while the peer is heard and has said the same in this life of the link, with nothing to the contrary since; a lane is left out only " +
 				"when it may be, and is back when it has been good for TRIAL without a fault, or is needed",

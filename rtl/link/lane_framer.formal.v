@@ -1,5 +1,6 @@
-// Properties of lane_framer, included in it: each packet that is given becomes one frame, whole, with its number, its bytes from the first to the
-// last and their check sum, in the order in which they were given. The replay buffer is any; it is read at the places that were given alone.
+// Properties of lane_framer, included in it: each packet that is given becomes one frame, whole, with its number, its bytes from the
+// first to the last and their check sum, in the order in which they were given. The replay buffer is any; it is read at the places that
+// were given alone.
 //
 // The check sum is a small one (crc32c_byte.formal.v); a receiver's computes it here too.
 

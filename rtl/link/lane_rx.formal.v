@@ -1,6 +1,6 @@
-// Properties of lane_rx, included in it: of good frames, and of no others, the packet waits, and comes out whole, once, in the order in which the
-// frames came, with its number and whether its length fits; it is doomed from the next frame on whose number is before that of the one that
-// came before it, or which finds no room. A reader may wait as long as it likes.
+// Properties of lane_rx, included in it: of good frames, and of no others, the packet waits, and comes out whole, once, in the order in
+// which the frames came, with its number and whether its length fits; it is doomed from the next frame on whose number is before that
+// of the one that came before it, or which finds no room. A reader may wait as long as it likes.
 //
 // The FIFO is its contract, as a queue whose words are seen (fifo_commit_queue.formal.v); that fifo_commit keeps it is proven by itself.
 `include "link_frame.formal.v"

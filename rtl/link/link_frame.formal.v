@@ -1,6 +1,6 @@
-// Properties of frames as link_rx and lane_rx take them, included in the proofs of both: the frame in progress and the one that has ended, by the
-// rules of the protocol, and the registers that follow them. Every clock brings any symbol or none, and any key. The check sum is a small
-// one (crc32c_byte.formal.v); it is computed here too.
+// Properties of frames as link_rx and lane_rx take them, included in the proofs of both: the frame in progress and the one that has
+// ended, by the rules of the protocol, and the registers that follow them. Every clock brings any symbol or none, and any key. The
+// check sum is a small one (crc32c_byte.formal.v); it is computed here too.
 
 // A reset of some clocks, then none.
 reg [1:0] f_clocks = 2'd0;

@@ -27,14 +27,20 @@ func (b *Bench) Observe(k *Clock, look func()) {
 // the main clock were not enough, and one when they wait for each other for ever. A failure of a coroutine, an observer
 // or the design ends it at the edge where it happens. On a bench made with New an error ends the test.
 func (b *Bench) Run(max uint64) error {
-	b.mark.Helper()
-	return b.move(max, true)
+	if err := b.move(max, true); err != nil {
+		b.mark.Helper()
+		return b.check(err)
+	}
+	return nil
 }
 
 // Step moves time by n cycles of the main clock; coroutines go on meanwhile. Errors are those of Run.
 func (b *Bench) Step(n uint64) error {
-	b.mark.Helper()
-	return b.move(n, false)
+	if err := b.move(n, false); err != nil {
+		b.mark.Helper() // which costs as much as a clock
+		return b.check(err)
+	}
+	return nil
 }
 
 // mainClock returns the clock that limits are counted in.
@@ -46,7 +52,6 @@ func (b *Bench) mainClock() *Clock {
 }
 
 func (b *Bench) move(cycles uint64, untilEnded bool) error {
-	b.mark.Helper()
 	err := b.usable()
 	if err == nil {
 		err = b.loop(cycles, untilEnded)
@@ -54,9 +59,8 @@ func (b *Bench) move(cycles uint64, untilEnded bool) error {
 	if err != nil {
 		b.remember(err)
 		b.reported = len(b.failures)
-		return b.check(err)
 	}
-	return nil
+	return err
 }
 
 func (b *Bench) usable() error {

@@ -20,6 +20,7 @@ type VirtualFlow struct {
 	stop     bool
 	missing  bool // something after the last good packet was not delivered
 	probe    bool // one packet may go although the peer says STOP
+	moved    bool // packets have been acknowledged since it went back
 	retries  int  // times in a row that the timer has run out
 	waited   int  // ticks of the timer
 	now      uint64
@@ -174,8 +175,8 @@ func (f *VirtualFlow) Tick(n int) (gone bool) {
 	if f.retries++; f.retries >= f.cfg.RetryLimit {
 		return true
 	}
-	f.counters[linkproto.CntReplays]++
-	f.tx.next, f.probe = 0, f.peerStop
+	f.goBack()
+	f.probe = f.peerStop
 	return false
 }
 

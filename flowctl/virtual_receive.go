@@ -53,20 +53,26 @@ func (f *VirtualFlow) acknowledged(next uint32) bool {
 	case packets > 0:
 		f.tx.acknowledge(packets)
 		f.counters[linkproto.CntTxPackets] += uint32(packets)
-		f.waited, f.retries, f.probe = 0, 0, false
+		f.waited, f.retries, f.probe, f.moved = 0, 0, false, true
 	}
 	return true
 }
 
-// again handles the peer's report that the base is missing. Once it was sent again that is not done anew until its answer can have come.
+// again handles the peer's report that the base is missing. Once it was sent again that is not done anew until its answer can have come, or until packets before it
+// have been acknowledged since: what came behind those has found it missing, as behind each trap.
 func (f *VirtualFlow) again() {
 	if f.tx.top == 0 || f.tx.next == 0 {
 		return
 	}
-	if base := f.tx.slot(0); base.again && f.now-base.sent < uint64(f.cfg.Turn) {
+	if base := f.tx.slot(0); base.again && !f.moved && f.now-base.sent < uint64(f.cfg.Turn) {
 		return
 	}
-	f.tx.next = 0
+	f.goBack()
+}
+
+// goBack sends from the base on.
+func (f *VirtualFlow) goBack() {
+	f.tx.next, f.moved = 0, false
 	f.counters[linkproto.CntReplays]++
 }
 

@@ -332,3 +332,47 @@ func FuzzVirtualLink(f *testing.F) {
 		}
 	})
 }
+
+// An end that refuses what comes behind each packet for a while, as behind a trap, has it sent again when it says GO, however late the sender hears STOP.
+func TestVirtualLinkTraps(t *testing.T) {
+	const packets, way, trapped = 30, 10, 3 // ticks
+	taken, until, now := 0, 0, 0
+	take := func([]byte) bool {
+		if now < until {
+			return false
+		}
+		taken, until = taken+1, now+trapped
+		return true
+	}
+	c := flowctl.VirtualConfig{Node: 1, Peer: 2, Retry: 1 << 16}
+	sender := check.Must(flowctl.NewFlow(c, func([]byte) bool { return true }))(t)
+	c.Node, c.Peer = 2, 1
+	receiver := check.Must(flowctl.NewFlow(c, take))(t)
+	ends := []*flowctl.VirtualFlow{sender, receiver}
+	for _, end := range ends {
+		end.Open(1, 0)
+		end.ComeUp()
+	}
+	for range packets {
+		check.Fatal(t, sender.Send(make([]byte, linkproto.MinPacket)))
+	}
+	var network []underRoute
+	for ; taken < packets && now < 1<<16; now++ {
+		for i, end := range ends {
+			end.Tick(1)
+			if route, ok := end.Emit(nil); ok {
+				network = append(network, underRoute{1 - i, now + way, route})
+			}
+		}
+		for len(network) > 0 && network[0].at <= now {
+			var r linkproto.Route
+			check.Fatal(t, r.Open(network[0].bytes))
+			ends[network[0].to].Feed(&r, network[0].bytes)
+			network = network[1:]
+		}
+		receiver.SetStop(now < until)
+	}
+	if most := packets * 2 * (way + trapped); taken < packets || now > most {
+		t.Errorf("%d of %d packets in %d ticks, want all in %d", taken, packets, now, most)
+	}
+}

@@ -1,6 +1,6 @@
 // Properties of lane_framer, included in it: each packet that is given becomes one frame, whole, with its number, its bytes from the
 // first to the last and their check sum, in the order in which they were given. The replay buffer is any; it is read at the places that
-// were given alone.
+// were given alone. While a lane has its turn in each clock, no more than four pass without a symbol.
 //
 // The check sum is a small one (crc32c_byte.formal.v); a receiver's computes it here too.
 
@@ -61,6 +61,8 @@ always @(posedge clk) begin
     end
     if (rst) {f_held, f_mine, f_at, f_known} <= 0;
 end
+reg  [2:0] f_quiet;                     // turns in a row without a symbol of what is held
+always @(posedge clk) f_quiet <= rst || f_held == 0 || f_valid || !turn ? 0 : f_quiet + 1'b1;
 wire [31:0] f_crc;
 wire        f_ok;
 crc32c_byte f_check (.clk(clk), .init(f_at == 0), .key(key), .en(f_goes), .shift(1'b0), .data(f_sym[7:0]), .crc(f_crc), .ok(f_ok));
@@ -68,6 +70,7 @@ crc32c_byte f_check (.clk(clk), .init(f_at == 0), .key(key), .en(f_goes), .shift
 wire [P-1:0] f_place = f_first_new + f_read;
 always @* if (f_run && !rst) begin
     assert (f_held <= 2 && (ready || f_held != 0) && !(ready && f_held == 2));
+    if (!f_valid) assert (f_quiet < 5);
     if (f_stands) assert (f_valid && f_sym == f_sym_q);
     if (rd_en)    assert (turn && f_held != 0 && f_read <= f_span_new && rd_addr == f_place[P-2:0]);
     if (f_valid) begin
@@ -123,7 +126,9 @@ wire [P:0] f_spot  = f_waits ? f_rest + f_k : f_k - f_gone;     // of the follow
 wire [P:0] f_stop1 = cur_n, f_stop2 = cur_n + nxt_n;
 wire [8*WIDTH-1:0] f_cur = cur >> 8 * f_spot, f_nxt = nxt >> 8 * (f_spot - f_stop1), f_far = far >> 8 * (f_spot - f_stop2);
 wire [P:0] f_ends  = begun ? f_rest : f_rest + f_size_new;
+wire [2:0]  f_away = !state[DATA] || cur_n != 0 ? 1 : nxt_n != 0 ? 2 : far_n != 0 ? 3 : came ? 4 : 5;     // clocks to the next symbol
 always @* if (f_run && !rst) begin
+    if (!f_valid && f_held != 0) assert (f_quiet + f_away <= 5);
     assert (came == f_asked && (!came || far_n == 0));
     assert (cur_n <= WIDTH && nxt_n <= WIDTH && far_n <= WIDTH);
     assert (f_here == f_left);

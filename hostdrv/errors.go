@@ -116,7 +116,7 @@ var known = []struct {
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
 	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace}, {"no-routes", ErrNoRoutes}, {"no-answer", ErrNoAnswer},
 	{"no-barriers", ErrNoBarriers}, {"barrier-lost", ErrBarrierLost}, {"barrier", ErrBarrier},
-	{"ring-full", msg.ErrFull}, {"context-taken", msg.ErrTaken}, {"no-peer", msg.ErrNode}, {"too-long", msg.ErrTooLong},
+	{"ring-full", msg.ErrFull}, {"context-taken", msg.ErrTaken}, {"no-peer", msg.ErrNode}, {"too-long", msg.ErrTooLong}, {"context-ended", msg.ErrEnded},
 }
 
 func init() { sharing.Describe = describe }

@@ -26,6 +26,7 @@ var (
 	ErrTaken   = msg.ErrTaken   // another program has the context, or another part of this one
 	ErrNode    = msg.ErrNode    // to which a message cannot go
 	ErrPeer    = msg.ErrPeer    // a PeerError says which
+	ErrEnded   = msg.ErrEnded   // by the network interface, with Options.Engine: open the context again
 )
 
 // Types of descriptors, completions and what they say.

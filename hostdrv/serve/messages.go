@@ -109,7 +109,7 @@ func (x *messages) tell(ctx context.Context) {
 	for {
 		err := x.Wait(ctx)
 		switch {
-		case errors.Is(err, hostdrv.ErrRings):
+		case errors.Is(err, hostdrv.ErrRings), errors.Is(err, msg.ErrEnded):
 			x.client.fail(sharing.Message{Op: sharing.OpEnded, Port: x.handle}, err)
 			return
 		case err != nil:

@@ -127,6 +127,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("cluster: node %s is alone and knows no tables to preload: whoever simulates the others preloads theirs", c.Only)
 	case !slices.Contains(rtl.Widths, c.Params.Width):
 		return fmt.Errorf("cluster: width %d: want 1, 4 or 8 bytes a clock", c.Params.Width)
+	case c.Params.Contexts != 0 && c.Params.Width > 1:
+		return fmt.Errorf("cluster: contexts of messages and width %d: network interfaces carry contexts out at width 1; leave contexts out, and the drivers do at any", c.Params.Width)
 	case c.Slots < 2 || c.Slots&(c.Slots-1) != 0:
 		return fmt.Errorf("cluster: switches of %d slots: want a power of two, 2 or more", c.Slots)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,8 +25,13 @@ type Rings struct {
 	reading  bool      // some are
 	enabled  bool      // what is told is of it, and not of the one before
 	closed   bool
+	ended    error // why the NI has ended the context by itself
+	watch    Timer
 	links    []*RingLink // those whose turn comes first, first
 }
+
+// ErrEnded is wrapped by the error of a context that the NI has ended by itself.
+var ErrEnded = errors.New("the network interface has ended the context by itself")
 
 // ringSlot is room for a message.
 type ringSlot struct {
@@ -100,6 +106,26 @@ func (c *Core) NewRings(number, frames, longest int) (*Rings, error) {
 	c.offloads.rings[number] = r
 	return r, nil
 }
+
+// Watch looks now, and each time that so many ticks have passed, whether the NI has ended the context by itself.
+func (r *Rings) Watch(every uint64) {
+	r.watch.Fire = func() { r.Watch(every) }
+	r.core.AddTimer(&r.watch, r.core.now+every)
+	r.core.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.ContextRegStatus.Reg(r.number)}, func(a linkproto.Packet, err error) {
+		if err != nil || r.closed || linkproto.ContextEnabled.Of(a.Value) != 0 {
+			return
+		}
+		r.core.RemoveTimer(&r.watch)
+		why := "STATUS is 0: another program has disabled it, or the network interface was reset"
+		if fault := int(linkproto.ContextFault.Of(a.Value)); fault > 0 && fault < len(linkproto.ContextFaults) {
+			why = fmt.Sprintf("FAULT %s: %s", linkproto.ContextFaults[fault].Name, linkproto.ContextFaults[fault].Doc)
+		}
+		r.ended = fmt.Errorf("context %d: %w: %s; close it and open it again, and let no other program write its registers or frames %d to %d", r.number, ErrEnded, why, r.first, r.first+r.frames-1)
+	})
+}
+
+// Ended is why the NI has ended the context by itself; nil: it has not, as far as it is known.
+func (r *Rings) Ended() error { return r.ended }
 
 // Longest is how many bytes a message can have.
 func (r *Rings) Longest() int { return r.longest }
@@ -278,6 +304,7 @@ func (r *Rings) Close() {
 		return
 	}
 	r.closed = true
+	r.core.RemoveTimer(&r.watch)
 	r.set(linkproto.ContextRegStatus, 0)
 	r.core.offloads.rings[r.number] = nil
 	for f := range r.frames {

@@ -72,6 +72,7 @@ func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o 
 			return nil, fmt.Errorf("context %d: %w", number, err)
 		}
 		c.o.Longest = min(o.Longest, c.rings.Longest())
+		c.rings.Watch(c.patience / 2)
 	}
 	c.casts = newRing[Send](o.Sends)
 	c.posts, c.done = newRing[Receive](o.Receives), newRing[Completion](o.Sends+o.Receives)
@@ -340,6 +341,9 @@ func (c *Context) Stats() Stats { return c.stats }
 func (c *Context) err() error {
 	if c.closed {
 		return engine.ErrClosed
+	}
+	if c.rings != nil && c.rings.Ended() != nil {
+		return c.rings.Ended()
 	}
 	return c.core.Err()
 }

@@ -28,6 +28,7 @@ var (
 	ErrTaken   = errors.New("the context is taken")              // by another program, or another part of this one
 	ErrPeer    = errors.New("messages to this node may be lost") // wrapped by PeerError
 	ErrNode    = errors.New("no such peer")                      // not one of the context's peers
+	ErrEnded   = engine.ErrEnded                                 // with Options.Engine: the context is to be opened again
 )
 
 // Reasons are why sends complete with a PeerError.

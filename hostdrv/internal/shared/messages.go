@@ -105,6 +105,7 @@ func (m *Messages) open(a Answer) error {
 	if err != nil {
 		return fmt.Errorf("context %d: cannot map its memory: %w", m.number, err)
 	}
+	m.options.Longest = m.info.Longest
 	m.sends, m.receives = newPosts(m.info.Sends), newPosts(m.info.Receives)
 	m.area.free = []span{{0, len(m.rings.Area)}}
 	return nil

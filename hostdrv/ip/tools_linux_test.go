@@ -40,12 +40,15 @@ func TestTools(t *testing.T) {
 				n.iperf(t, nil, how...)
 			}
 			n.copy(t, c.file)
+			for n.interfaces[0].Counts().Cut == 0 { // on a busy machine TCP sends no more than a segment at a time, for a while
+				n.iperf(t, nil, "-n", strconv.Itoa(c.bytes))
+			}
 			if done := writes(); done < 10 {
 				t.Errorf("only %d remote writes beside", done)
 			}
 			n.tell(t)
-			if counts := n.interfaces[0].Counts(); counts.Cut == 0 || counts.TooLong+counts.Malformed > 0 {
-				t.Errorf("the kernel left nothing to do, or something was wrong: %+v", counts)
+			if counts := n.interfaces[0].Counts(); counts.TooLong+counts.Malformed > 0 {
+				t.Errorf("something was wrong: %+v", counts)
 			}
 		})
 	}

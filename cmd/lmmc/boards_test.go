@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
@@ -17,6 +19,8 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 // serveBoards serves models with two links in a ring, one for each file, link 2 of each cabled to link 1 of the next, until it is told to end. They keep what they hold while nobody
@@ -31,6 +35,30 @@ func serveBoards() {
 		world := try.Get(modelsim.New(c))
 		for i, file := range os.Args[1:] {
 			write(file, serveBoard(ctx, servers, world, i))
+		}
+	})
+}
+
+// serveTwoLinks is serveBoards for virtual boards with the parameters of hx8k/two-link, whose UARTs are behind USB/IP.
+func serveTwoLinks() {
+	files := os.Args[1:]
+	var cables []ni.Cable
+	for i := range files {
+		cables = append(cables, ni.Cable{A: i, LinkA: 2, B: (i + 1) % len(files), LinkB: 1})
+	}
+	untilTold(func(ctx context.Context, servers *sync.WaitGroup) {
+		rack := try.Get(rtlsim.NewRack(len(files), cables))
+		var exports []usbip.Export
+		for i := range files {
+			fpga := try.Get(rack.Dial(ctx, i, "rtl:?links=2&frames=4&page=512&replay=1024&rx=1024"))
+			board := try.Get(virtual.New(virtual.Config{Kind: "hx8k", Serial: fmt.Sprint("V", i+1), FPGA: fpga}))
+			servers.Go(func() { _ = board.Run(ctx) })
+			exports = append(exports, usbip.Export{BusID: fmt.Sprint("1-", i+1), Device: board.Device()})
+		}
+		l := try.Get(net.Listen("tcp", "localhost:0"))
+		servers.Go(func() { _ = usbip.Serve(ctx, l, exports, nil) })
+		for i, file := range files {
+			write(file, fmt.Sprintf("vboard://%v/%s", l.Addr(), exports[i].BusID))
 		}
 	})
 }

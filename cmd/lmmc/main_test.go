@@ -46,6 +46,8 @@ func TestMain(m *testing.M) {
 		"boards": serveBoards,
 		// Such, behind the uplink of a host in a network of interfaces that carry out virtual links.
 		"mixed": serveMixed,
+		// twolinks A B C D serves four virtual boards in a ring.
+		"twolinks": serveTwoLinks,
 		// A program that has a port to itself at a target, and writes texts to it.
 		"talker": talker,
 		"ringer": ringer,

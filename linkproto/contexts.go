@@ -77,7 +77,7 @@ const (
 var ContextFaults = [...]NamedDoc{
 	{"NONE", "it has not"},
 	{"REGION", "LAST is before FIRST or is no frame, SIZE is too large, or the rings do not fit the region: it has not begun"},
-	{"TAIL", "a tail was written that is behind its head, or further before it than the ring has entries"},
+	{"TAIL", "a tail was written that is behind the one before, or further before its head than the ring has entries"},
 }
 
 // Rings of a context: of sends, of receives, and of completions, which is twice as long as the others.

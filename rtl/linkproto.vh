@@ -341,7 +341,7 @@
 `define LP_CONTEXT_STATUS_FAULT_WIDTH   4
 `define LP_CONTEXT_FAULT_NONE           4'h0             // it has not
 `define LP_CONTEXT_FAULT_REGION         4'h1             // LAST is before FIRST or is no frame, SIZE is too large, or the rings do not fit the region: it has not begun
-`define LP_CONTEXT_FAULT_TAIL           4'h2             // a tail was written that is behind its head, or further before it than the ring has entries
+`define LP_CONTEXT_FAULT_TAIL           4'h2             // a tail was written that is behind the one before, or further before its head than the ring has entries
 `define LP_RING_ENTRY                   16               // bytes of an entry of a ring
 `define LP_RINGS                        64               // bytes of all rings of a context, for each entry of its ring of sends
 `define LP_RING_RECEIVES                1                // entries before the ring of receives, for each entry of a ring

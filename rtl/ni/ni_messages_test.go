@@ -178,4 +178,18 @@ func TestMessagesRefused(t *testing.T) {
 	post(2, linkproto.Posted{Length: 120, Cookie: 38}, 0)
 	m.until(2, 1)
 	check.Equal(t, "a message of contexts that have begun anew", m.completion(2, 0), linkproto.Completion{Length: 4, Tag: 9, VL: 2, Cookie: 38, Receive: true})
+
+	// A tail that moves back ends the context, be what it takes back underway or not.
+	for _, receive := range []bool{false, true} {
+		for i := range 3 {
+			m.put(1, 0, 1+i, linkproto.Posted{Addr: uint32(startOf(1) + msgSendAt), Length: 4, VL: 1})
+			m.put(1, linkproto.RingReceives, i, linkproto.Posted{Addr: uint32(startOf(1) + msgSendAt), Length: 4})
+		}
+		tail(1, receive, 3)
+		tail(1, receive, 3)
+		check.Equal(t, "a tail that stays", m.ask(linkproto.ContextRegStatus.Reg(1), false, 0), 1)
+		tail(1, receive, 2)
+		check.Equal(t, "a tail moved back", m.ask(linkproto.ContextRegStatus.Reg(1), false, 0), linkproto.ContextFault.In(linkproto.FaultTail))
+		m.enable(1)
+	}
 }

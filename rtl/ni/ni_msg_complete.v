@@ -9,6 +9,7 @@
 //   u_*, e_*: as of ni_msg_table. w_*: as of ni_page_writer.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.
 //
+// Proven: ni_msg_complete.formal.v.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_complete #(
     parameter CONTEXTS   = 8,
@@ -74,10 +75,17 @@ module ni_msg_complete #(
     );
     wire            kept;
     wire [WHAT-1:0] record;
+`ifdef FORMAL
+    (* anyconst *) wire [SW-1:0] f_slot;
+    wire [WHAT:0]   f_word;
+`endif
     wire            strikes = state == CLEAR || (state == STRIKE && !note && kept && record[WHAT-1 -: CONTEXTS] == forget_context);
     ram_sdp #(.WIDTH(1 + WHAT), .DEPTH(SLOTS)) u_records (
         .clk(clk), .wr_en(note || strikes), .wr_addr(note ? n_slot : sweep), .wr_data({note, n_what}),
         .rd_en(state == SLOT || state == SWEEP), .rd_addr(state == SWEEP ? sweep : given_slot), .rd_data({kept, record})
+`ifdef FORMAL
+        , .f_addr(f_slot), .f_word(f_word)
+`endif
     );
     wire [1:0] from = s_valid[0] ? 2'd0 : s_valid[1] ? 2'd1 : 2'd2;
     assign s_ready  = state == IDLE ? s_valid & (3'd1 << from) : 3'd0;
@@ -127,8 +135,9 @@ module ni_msg_complete #(
                 if (word == 2'd3) state <= ADD;
             end
             ADD: if (u_done) state <= IDLE;
-            SWEEP: state <= STRIKE;
-            STRIKE: if (!note) begin
+            SWEEP:  if (!note) state <= STRIKE;
+            STRIKE: if (note) state <= SWEEP;       // what was read may be of before
+            else begin
                 sweep <= sweep + ONE;
                 state <= sweep == {SW{1'b1}} ? END : SWEEP;
             end
@@ -137,5 +146,8 @@ module ni_msg_complete #(
         if (rst) {state, sweep} <= {CLEAR, {SW{1'b0}}};
     end
     wire unused = ^{unused_owns, unused_used, unused_room, entry[3:0]};
+`ifdef FORMAL
+`include "ni_msg_complete.formal.v"
+`endif
 endmodule
 `resetall

@@ -91,8 +91,9 @@ module ni_msg_table #(
     wire        sets    = write && {1'b0, r_reg} == STATUS;
     wire        begins  = sets && r_wdata[`LP_CONTEXT_STATUS_ENABLED_BIT] && !e_enabled;
     wire        tails   = write && e_enabled && ({1'b0, r_reg} == SEND_TAIL || {1'b0, r_reg} == RECEIVE_TAIL);
-    wire [15:0] ahead   = r_wdata[15:0] - (r_reg[0] ? e_receive_head : e_send_head);
-    wire        bad     = tails && ahead > entries;
+    wire [15:0] head    = r_reg[0] ? e_receive_head : e_send_head;
+    wire [15:0] ahead   = r_wdata[15:0] - head, was = (r_reg[0] ? receive_tail : send_tail) - head;
+    wire        bad     = tails && (ahead > entries || ahead < was);
     wire        ends    = bad || (sets && !r_wdata[`LP_CONTEXT_STATUS_ENABLED_BIT] && e_enabled);
     wire        posts   = tails && !bad && ahead != 16'd0;
     assign r_done = (apply && hosts && !ends) || (forget && forgotten);

@@ -55,13 +55,24 @@ func TestNetwork(t *testing.T) {
 	conform(t, "net:"+line+"?rung=model", networkSkips)
 	conform(t, "net:"+tree+"?rung=model&nodes=n3,n0", networkSkips)
 	conform(t, "net:"+line+"?rung=model&virtual=3&contexts=2", networkSkips-1)
-	r := check.Must(conformance.Execute(t.Context(), "net:"+line, conformance.Options{Filter: "^(ports|waits|policies)/|^paging/[^g]|^network/(lossy|short-cuts|datagrams)"}))(t)
+	passes(t, "net:"+topologyFile(t, "line", 2)+"?virtual=3&contexts=2", "^contexts/")
+	r := passes(t, "net:"+line, "^(ports|waits|policies)/|^paging/[^g]|^network/(lossy|short-cuts|datagrams)")
 	check.Equal(t, "link", r.Links, []conformance.Link{{Link: 2, Up: true, Node: "n3", Hops: 3}})
+}
+
+// passes runs some cases of the suite on a target, of which none is to be skipped.
+func passes(t *testing.T, target, filter string) *conformance.Report {
+	t.Helper()
+	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{Filter: filter}))(t)
+	if len(r.Results) == 0 {
+		t.Errorf("%s: no cases match %s", target, filter)
+	}
 	for _, x := range r.Results {
 		if x.Verdict != conformance.Pass {
 			t.Errorf("%s: %s\nagain: %s", x.Name, x.Reason, x.Again)
 		}
 	}
+	return r
 }
 
 // networkSkips is how many cases are about a cable, a target that can be reset, or time that stands still.

@@ -96,10 +96,15 @@ func contextIsolation(ctx context.Context, b *bench) {
 	for _, vl := range []uint16{0, 1, 0xFFFF} {
 		h.post(ctx, 0, linkproto.Posted{Addr: uint32(area), Length: 4, VL: vl}, linkproto.CompletionBadLink)
 	}
-	try.OK(b.ni.WriteRegister(ctx, linkproto.ContextRegSendTail.Reg(victim), uint32(h.tails[0]+1<<victimSize+1)))
-	status := b.registers(ctx, linkproto.ContextRegStatus.Reg(victim), linkproto.ContextRegStatus.Reg(neighbour))
-	if status[0] != linkproto.ContextFault.In(linkproto.FaultTail) || status[1] != linkproto.ContextEnabled.In(1) {
-		try.Failf("behind a tail that is too far ahead contexts have STATUS %#x, want FAULT %d, and the other one enabled", status, linkproto.FaultTail)
+	for what, tails := range map[string][]uint32{"too far ahead": {1<<victimSize + 1}, "moved back": {2, 1}} {
+		b.begin(ctx, victim, first, last, victimSize)
+		for _, tail := range tails {
+			try.OK(b.ni.WriteRegister(ctx, linkproto.ContextRegSendTail.Reg(victim), tail))
+		}
+		status := b.registers(ctx, linkproto.ContextRegStatus.Reg(victim), linkproto.ContextRegStatus.Reg(neighbour))
+		if status[0] != linkproto.ContextFault.In(linkproto.FaultTail) || status[1] != linkproto.ContextEnabled.In(1) {
+			try.Failf("behind a tail that is %s contexts have STATUS %#x, want FAULT %d, and the other one enabled", what, status, linkproto.FaultTail)
+		}
 	}
 	have := [2][]byte{make([]byte, b.id.PageBytes), make([]byte, b.id.PageBytes)}
 	try.OK(b.ni.ReadBuffer(ctx, have[0], h.start-b.id.PageBytes), b.ni.ReadBuffer(ctx, have[1], h.end))

@@ -84,9 +84,9 @@ func (c *messages) control(enable bool) {
 	c.enabled = true
 }
 
-// post takes a new tail, if it is at most a ring before its head.
+// post takes a new tail, if it is at most a ring before its head, and not behind the one before.
 func (c *messages) post(tail *uint16, head, value uint16) {
-	if int(value-head) > c.entries() {
+	if int(value-head) > c.entries() || value-head < *tail-head {
 		c.stop(linkproto.FaultTail)
 		return
 	}

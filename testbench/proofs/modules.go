@@ -315,6 +315,13 @@ func ni() []prove.Proof {
 			Parts: []string{"common/fifo_sync.v"},
 		},
 		{
+			Name: "ni_msg_complete",
+			Properties: "what is complete is written to its context's ring, whole and once, if that is enabled, and then counted; a send when its last packet is freed, " +
+				"unless its context has ended since",
+			Top: "ni_msg_complete", Params: params{"CONTEXTS": "1", "SLOTS": "4", "PAGE_BYTES": "64", "ADDR_WIDTH": "8"}, Depth: 3,
+			Files: []string{"ni/ni_msg_complete.v", "common/ram_sdp.v", "common/fifo_sync.v"}, Parts: []string{"ni/ni_msg_place.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

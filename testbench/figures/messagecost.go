@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -63,11 +64,17 @@ type talkers struct {
 
 const talkersDepth = 32 // descriptors of a sender, and of a receiver
 
-// talk opens the nodes and calls do.
-func talk(ctx context.Context, allocations bool, do func(t *talkers)) {
+// talk opens the nodes and calls do. With engine the network interfaces carry the contexts out.
+func talk(ctx context.Context, allocations, engine bool, do func(t *talkers)) {
 	t := &talkers{}
+	c := model.Config{Routes: true, ReplayBytes: 1 << 15, RxBytes: 1 << 15}
+	o := message.Options{Engine: engine}
+	if engine {
+		c.Router, c.Virtual, c.Contexts, c.Frames = 2, 3, 1, 16
+		o.Frames, o.Longest = 8, 64
+	}
 	network := try.Get(modelsim.New(modelsim.Config{
-		NI:  model.Config{Routes: true, ReplayBytes: 1 << 15, RxBytes: 1 << 15},
+		NI:  c,
 		NIs: 2, Cables: []modelsim.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1}},
 		Wrap: func(s lockstep.Simulation) lockstep.Simulation {
 			t.apart = apart{Simulation: s, allocations: allocations}
@@ -78,8 +85,12 @@ func talk(ctx context.Context, allocations bool, do func(t *talkers)) {
 	for i := range t.nis {
 		t.nis[i] = try.Get(hostdrv.New(ctx, try.Get(network.Host(i)), hostdrv.Options{NodeID: uint16(1 + i), Seed: uint64(1 + i)}))
 		defer try.Finally(t.nis[i].Close)
+		if engine {
+			try.OK(t.nis[i].WriteRegister(ctx, linkproto.RouteReg(uint16(2-i)), 1))
+		}
 		node := try.Get(hostdrv.Start(ctx, t.nis[i], hostdrv.NodeOptions{NoPorts: true}))
-		t.contexts[i] = try.Get(message.Open(ctx, node, message.FirstContext, message.Options{Seed: uint64(1 + i)}))
+		o.Seed = uint64(1 + i)
+		t.contexts[i] = try.Get(message.Open(ctx, node, message.FirstContext, o))
 	}
 	do(t)
 }
@@ -120,26 +131,48 @@ func messageCPU64(ctx context.Context) Measurement {
 	defer onOneProcessor()()
 	var costs []float64
 	for range rounds(ctx) {
-		talk(ctx, false, func(t *talkers) {
-			t.stream(ctx, 1000) // the first one brings the virtual link up
-			start, before := cpuTime(), t.apart.used
-			t.stream(ctx, messages)
-			costs = append(costs, float64(cpuTime()-start-time.Duration(t.apart.used-before))/messages/2)
-		})
+		costs = append(costs, messageCost(ctx, false, messages))
 	}
 	return Measurement{Value: Median(costs), Note: fmt.Sprintf("median of %d times %d messages; half of what the sender's driver and the receiver's take together", len(costs), messages)}
 }
 
-// messageAllocations is whole allocations a message, as testing.AllocsPerRun has them: those that do not grow with the messages count as none.
-func messageAllocations(ctx context.Context) (m Measurement) {
+// messageCost is the CPU time of a driver for a message, in ns.
+func messageCost(ctx context.Context, engine bool, messages int) (ns float64) {
+	talk(ctx, false, engine, func(t *talkers) {
+		t.stream(ctx, 1000) // the first one brings the virtual link up
+		start, before := cpuTime(), t.apart.used
+		t.stream(ctx, messages)
+		ns = float64(cpuTime()-start-time.Duration(t.apart.used-before)) / float64(messages) / 2
+	})
+	return ns
+}
+
+// engineCost compares contexts of network interfaces with those of drivers.
+func engineCost(ctx context.Context) Measurement {
 	const messages = 10_000
 	defer onOneProcessor()()
-	talk(ctx, true, func(t *talkers) {
+	var shares []float64
+	for range rounds(ctx) {
+		shares = append(shares, messageCost(ctx, true, messages)/messageCost(ctx, false, messages))
+	}
+	return Measurement{Value: Median(shares), Note: fmt.Sprintf("median of %d times %d messages each; %d objects a message", len(shares), messages, made(ctx, true, messages)/messages)}
+}
+
+// messageAllocations is whole allocations a message, as testing.AllocsPerRun has them: those that do not grow with the messages count as none.
+func messageAllocations(ctx context.Context) Measurement {
+	const messages = 10_000
+	defer onOneProcessor()()
+	n := made(ctx, false, messages)
+	return Measurement{Value: float64(n / messages), Note: fmt.Sprintf("%d for %d messages, by both ends", n, messages)}
+}
+
+// made is how many objects both drivers allocate for so many messages.
+func made(ctx context.Context, engine bool, messages int) (n int64) {
+	talk(ctx, true, engine, func(t *talkers) {
 		t.stream(ctx, 1000)
 		start, before := allocations(), t.apart.used
 		t.stream(ctx, messages)
-		made := allocations() - start - (t.apart.used - before)
-		m = Measurement{Value: float64(made / messages), Note: fmt.Sprintf("%d for %d messages, by both ends", made, messages)}
+		n = allocations() - start - (t.apart.used - before)
 	})
-	return m
+	return n
 }

@@ -75,8 +75,9 @@ always @(posedge clk)
     end
 
 // A word that nothing stands before waits two clocks at most, once it is committed or, if EARLY, written.
-reg f_was, f_was2, f_early, f_early2;
+reg f_was, f_was2, f_early, f_early2, f_took;   // f_took: one has been read in the clock before
 always @(posedge clk) begin
+    f_took   <= f_read;
     f_was    <= !rst && f_kept != 0;
     f_was2   <= !rst && f_was;
     f_early  <= !rst && EARLY != 0 && !f_undo && f_held != 0;
@@ -89,7 +90,7 @@ always @* if (f_run) begin
     if (f_held == DEPTH) assert (full);
     if (full) assert (f_peak == DEPTH);
     assert (overflow == (f_hole || f_refuse));
-    if (f_was2 || f_early2) assert (m_valid);
+    if ((f_was2 || f_early2) && !(SPACED != 0 && f_took)) assert (m_valid);
     assert (m_sure == (m_valid ? f_firm != 0 : !f_taken));
     if (f_here && f_ahead == 0 && m_valid) begin
         assert (m_sure == f_sure);
@@ -123,7 +124,7 @@ always @* if (f_run) begin
     if (f_shown) assert (m_trial && f_firm == 0);
     if (m_trial && !m_valid) assert (f_taken);
     if (f_beyond) assert (f_kept == 0 && EARLY != 0);
-    if (!room) assert (m_valid);
+    if (!room) assert (m_valid && SPACED == 0);
     if (f_was || f_early) assert (fetched || m_valid);
     if (f_here) begin
         assert (f_ahead < f_held + f_out);

@@ -8,6 +8,7 @@
 //   used is, one clock late, how many words the memory holds, committed or not; full is high
 //   when it holds DEPTH, and may be for two clocks after a word has left or been taken back. Three words more wait behind it.
 //   The reader sees the words in order, one a clock, 3 clocks after they were written if EARLY, else 3 clocks after their commit.
+//   SPACED: one in two clocks, and two words more wait.
 //   m_sure: the word at m_*, or the last one taken if there is none, is committed; it rises a clock after commit. m_void (pulse): what the
 //   reader has seen of words that are not, is taken back; every committed word has been read then, and m_valid is low.
 //   m_valid, m_data, m_sure and m_void are registers, and m_ready reaches no further than them.
@@ -16,9 +17,10 @@
 `default_nettype none
 
 module fifo_commit #(
-    parameter WIDTH = 9,
-    parameter DEPTH = 2048,             // power of two
-    parameter EARLY = 0                 // show words on trial
+    parameter WIDTH  = 9,
+    parameter DEPTH  = 2048,            // power of two
+    parameter EARLY  = 0,               // show words on trial
+    parameter SPACED = 0                // one word in two clocks, and none on trial, for fewer cells
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -41,6 +43,7 @@ module fifo_commit #(
     localparam [AW:0] ONE = 1;
 
     generate
+        if (SPACED != 0 && EARLY != 0) error_spaced_shows_none_on_trial u_check_spaced ();
         if (DEPTH != 1 << AW || DEPTH < 4) error_depth_must_be_a_power_of_two_from_four u_check_depth ();
     endgenerate
 
@@ -61,9 +64,10 @@ module fifo_commit #(
     wire [WIDTH-1:0] word;
     wire at_cp = ~not_rp == cp;
     wire trial = ahead || at_cp;        // the word to be fetched is on trial
-    wire read  = !fetched || room;
+    wire pass  = SPACED != 0 ? !m_valid : room;     // the memory's output goes on
+    wire read  = !fetched || pass;
     wire fetch = read && (EARLY != 0 ? ~not_rp != wp : !at_cp);
-    wire move  = m_ready || !m_valid;   // the output register takes a new word
+    wire move  = (SPACED == 0 && m_ready) || !m_valid;      // the output register takes a new word
     wire keep  = EARLY == 0 || !undo;   // otherwise what is on trial goes
 
     // As they are a clock later, unless there is a commit.
@@ -80,9 +84,9 @@ module fifo_commit #(
         write_q <= write;
         full    <= used[AW] || (&used[AW-1:1] && (used[0] ? write || write_q : write && write_q));
         hole    <= !rollback && overflow;
-        fetched <= (fetch || (fetched && !room)) && (keep || !word_trial_n);
-        room    <= move || (room && !fetched) || (!keep && aside_trial_n);
-        m_valid <= (!move || fetched || !room) && (keep || !m_trial_n);
+        fetched <= (fetch || (fetched && !pass)) && (keep || !word_trial_n);
+        room    <= SPACED != 0 || move || (room && !fetched) || (!keep && aside_trial_n);
+        m_valid <= (move ? fetched || !room : SPACED == 0 || !m_ready) && (keep || !m_trial_n);
         m_void  <= !keep && m_trial_n;
         ahead       <= EARLY != 0 && keep && !publish && (ahead || (fetch && at_cp));
         word_trial  <= keep && !publish && word_trial_n;

@@ -5,7 +5,8 @@
 module fifo_commit #(
     parameter WIDTH = 9,
     parameter DEPTH = 8,
-    parameter EARLY = 0
+    parameter EARLY = 0,
+    parameter SPACED = 0
 ) (
     input  wire                   clk,
     input  wire                   rst,

@@ -4,6 +4,11 @@
 //
 // The FIFO is its contract, as a queue whose words are seen (fifo_commit_queue.formal.v); that fifo_commit keeps it is proven by itself.
 `include "link_frame.formal.v"
+wire [LENW-1:0] f_beyond = f_n - 4'd6;
+always @* if (f_run && in_frame) begin
+    assert (fill == (f_payload > 5 ? 3'd5 : f_payload[2:0]));
+    assert (written == (f_n < 6 ? NONE : NONE + f_beyond));
+end
 always @* if (f_run) begin
     if (ev_good) assert (v_end && v_admitted && v_good);
     if (!v_excused && !ev_overrun) begin

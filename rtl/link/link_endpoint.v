@@ -6,7 +6,8 @@
 //   the caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
-//   SPACED, 1: tx_ready is never high two clocks in a row with a symbol to take, which saves the buffer behind the framer.
+//   SPACED, 1: tx_ready is never high two clocks in a row with a symbol to take, which saves the buffer behind the framer; and without
+//   EARLY a byte comes on m_* in two clocks at most, which saves one there.
 //   ROUTES, 0 or 1: this end takes ROUTE packets, and a MAX_PACKET is one with the longest packet inside.
 //   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
@@ -131,7 +132,8 @@ module link_endpoint #(
     wire [7:0] expected;
     wire       lost, stop;
     wire       ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
-    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY), .WIDTH(WIDTH)) u_rx (
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY), .SPACED(EARLY == 0 ? SPACED : 0),
+        .WIDTH(WIDTH)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun),

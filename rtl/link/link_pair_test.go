@@ -98,9 +98,11 @@ func (p *pair) stops(times int, back bool, sizes ...int) (least, most int) {
 }
 
 // STOP latency in clocks, from the clock in which b's STOP bit rises to the last frame symbol on a's wire, with direct PHYs and a
-// cable of one clock; a longer cable adds its length. A word that b is sending at that moment is finished first.
+// cable of one clock; a longer cable adds its length. A word that b is sending at that moment is finished first; between packets of
+// 8 bytes that is one for what has arrived, of which two symbols are left at most.
 const (
 	stopLatency  = 16
+	shortPackets = 2
 	wordUnderway = 5
 	longestCable = 116 // with HEADROOM = 256: at most 2*116 + 23 = 255 bytes come after HIGH
 	tooLongCable = 120
@@ -113,7 +115,7 @@ func TestPairStopLatency(t *testing.T) {
 		sizes []int
 		most  int
 	}{
-		{false, []int{8}, stopLatency},
+		{false, []int{8}, stopLatency + shortPackets},
 		{false, []int{500}, stopLatency},
 		{false, []int{2000}, stopLatency},
 		{true, []int{8}, stopLatency + wordUnderway},

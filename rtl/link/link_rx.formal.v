@@ -70,10 +70,10 @@ always @* if (f_run) begin
 end
 
 // Then the words of its packet: on trial in the FIFO, about to be written (a word with push), or not pushed yet. And those that come out.
-wire [2:0] f_pushed = f_written + {2'd0, push && EARLY == 0};
+wire [2:0] f_pushed = f_written + {2'd0, push && EARLY == 1};
 wire       f_goes   = in_frame && admitted && f_n > 1 && f_seq == expected && !f_hole;
 wire       f_commits = end_frame && e_admitted && e_whole && e_ahead == 0 && e_fits && !overflow;
-wire [8:0] f_one    = EARLY == 0 && f_which == f_written ? push_word : f_trial[9*f_which +: 9];
+wire [8:0] f_one    = EARLY == 1 && f_which == f_written ? push_word : f_trial[9*f_which +: 9];
 integer f_i;
 always @* if (f_run) begin
     if ((!in_frame || f_n < 2) && !end_frame && !undo) assert (f_pushed == 0);
@@ -85,35 +85,68 @@ always @* if (f_run) begin
         if (f_i < f_left) assert (f_there[9*f_i + 8] == (f_i + 1 == f_left));
         if (f_i < f_left && f_at + f_i == f_which) assert (f_there[9*f_i + f_bit] == f_want);
         if (f_commits && f_i < f_written) assert (f_trial[9*f_i + 8] == (f_i + 1 == e_bytes));
-        if (f_goes && f_i < f_written)  assert (!f_trial[9*f_i + 8]);
+        if (f_goes && f_i < f_written)  assert (f_trial[9*f_i + 8] == (EARLY == 0 && f_payload > 3 && f_i == f_length + 2));
     end
     if (f_commits) begin
         assert (f_pushed == e_bytes);
-        if (push && EARLY == 0) assert (push_word[8]);
+        if (push && EARLY == 1) assert (push_word[8]);
         if (f_which < e_bytes) assert (f_one[f_bit] == e_value);
     end
 end
 generate
+    if (EARLY == 0) begin : g_f_plain
+        wire [3:0] behind = f_payload - 4'd3;               // bytes that have come behind the header
+        wire       headed = f_payload > 2;
+        wire       over   = headed && behind > f_length;    // the packet's last byte, and one more
+        wire       most   = headed && behind > MAX_PACKET - 3;
+        wire [3:0] packet = 4'd3 + (f_length > MAX_PACKET - 3 ? MAX_PACKET[3:0] - 4'd3 : f_length[3:0]);
+        always @* if (f_run && in_frame) begin
+            assert (fill == (!headed ? f_payload[2:0] : over && behind <= f_length + 4 ? 3'd3 + behind - f_length : 3'd3));
+            assert (g_plain.count == (headed ? behind + 4'd1 : 4'd1));
+            assert (g_plain.last == (headed && behind == f_length));
+            assert (g_plain.most == (headed && behind == MAX_PACKET - 3));
+            assert (g_plain.enough == (f_payload > 6));
+            if (f_payload == 2) assert (g_plain.beyond == (f_length[7:0] >> LENW != 0));
+            if (headed) assert (g_plain.beyond == (f_length >> LENW != 0));
+            if (f_payload != 0 && f_which == f_payload - 4'd1) assert (g_plain.held[f_bit] == f_value);
+            if (g_plain.goes) assert (admitted && f_payload != 0);
+            if (f_goes) begin
+                assert (g_plain.goes == (f_payload != 0 && !over && !most));
+                assert (f_written == (f_payload == 0 ? 4'd0 : over || most ? packet : f_payload - 4'd1));
+                if (f_which < f_written) assert (f_trial[9*f_which + f_bit] == f_value);
+            end
+        end
+    end else begin : g_f_early
+        wire [LENW-1:0] beyond = f_n - 4'd6;
+        always @* if (f_run && in_frame) begin
+            assert (fill == (f_payload > 5 ? 3'd5 : f_payload[2:0]));
+            assert (g_early.written == (f_n < 6 ? g_early.NONE : g_early.NONE + beyond));
+        end
+    end
     if (EARLY == 2) begin : g_f_prompt
         // Whoever says a great length does not fit, wherever the count of its bytes thinks that it ends.
         wire [3:0] last_at = 4'd2 + f_length[2:0];          // the last byte's place
         always @* if (f_run && in_frame) begin
-            if (f_n > 0 && admitted) assert (g_prompt.next_one == (f_seq == expected));
+            if (f_n > 0 && admitted) assert (g_early.g_prompt.next_one == (f_seq == expected));
             if (f_payload > 2 && f_length < 4) begin
-                assert (g_prompt.over == (f_payload > last_at));
-                if (!g_prompt.over) assert (g_prompt.ending == (f_payload == last_at) && {1'b0, g_prompt.rest} + f_payload == last_at + 1);
+                assert (g_early.g_prompt.over == (f_payload > last_at));
+                if (!g_early.g_prompt.over) begin
+                    assert (g_early.g_prompt.ending == (f_payload == last_at));
+                    assert ({1'b0, g_early.g_prompt.rest} + f_payload == last_at + 1);
+                end
             end
             if (f_goes && f_payload < 3) assert (f_written == f_payload[2:0]);
             if (f_goes && f_payload > 2 && f_length < 4) begin
                 assert (f_written == (f_payload < last_at ? f_payload[2:0] : last_at[2:0]));
-                if (f_which == (g_prompt.over ? last_at : f_payload - 4'd1)) assert (g_prompt.last_byte[f_bit] == f_value);
+                if (f_which == (g_early.g_prompt.over ? last_at : f_payload - 4'd1)) assert (g_early.g_prompt.last_byte[f_bit] == f_value);
             end
             if (f_goes && (f_payload < 3 || f_length < 4) && f_which < f_written) assert (f_trial[9*f_which + f_bit] == f_value);
         end
-    end else begin : g_f_delay
+    end
+    if (EARLY == 1) begin : g_f_delay
         wire [3:0] since = f_payload - 4'd1 - f_which;      // bytes that have come behind the followed one
         always @* if (f_run && in_frame) begin
-            if (f_payload > f_which && since < 5) assert (g_delay.tail[8*since + f_bit] == f_value);
+            if (f_payload > f_which && since < 5) assert (g_early.g_delay.tail[8*since + f_bit] == f_value);
             if (f_goes) begin
                 assert (f_pushed == (f_payload > 5 ? f_payload - 5 : 0));
                 if (push) assert (!push_word[8]);

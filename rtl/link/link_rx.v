@@ -15,7 +15,7 @@
 //   m_*: packets, in beats of WIDTH bytes, `m_last` with the last one, whose m_keep says how many it has. The first byte shows four clocks
 //   after `eop` or, if EARLY is 1, nine after it has come, if it is 2, three; then it is on trial until m_sure, and m_void may take back
 //   what of the packet has been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its last byte would, and
-//   counts as WIDTH bytes used.
+//   counts as WIDTH bytes used. SPACED, 1: one in two clocks at most, which takes fewer cells.
 //
 // Proven: link_rx.formal.v, link_rx_stop.formal.v.
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
@@ -24,6 +24,7 @@ module link_rx #(
     parameter MAX_PACKET = 2056,
     parameter HEADROOM   = 256,
     parameter EARLY      = 0,
+    parameter SPACED     = 0,
     parameter WIDTH      = 1
 ) (
     input  wire       clk,
@@ -62,8 +63,7 @@ module link_rx #(
 );
 `include "linkproto.vh"
 
-    localparam LENW = $clog2(MAX_PACKET + 2);
-    localparam [LENW-1:0] FULL = MAX_PACKET[LENW-1:0] - 3, NONE = {LENW{1'b1}} - 1'b1;
+    localparam LENW = $clog2(MAX_PACKET + 3);
     localparam BEATS = RX_BYTES / WIDTH;
     localparam USEDW = $clog2(BEATS) + 1;
     localparam integer HIGH = RX_BYTES - HEADROOM;
@@ -73,20 +73,17 @@ module link_rx #(
             error_rx_bytes_must_exceed_one_packet_plus_headroom u_error ();
     endgenerate
 
-    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes. If EARLY is
-    // 2, only the packet's last byte waits, which its length tells.
+    // Frame assembly.
     reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
     assign      coming = in_frame;
-    reg  [2:0]  fill;
-    reg  [LENW-1:0] written;            // bytes of the packet out of the delay line, less two: what the length field should say
+    reg  [2:0]  fill;                   // bytes of the payload, up to 5, or to 3 and then as said below
     reg         at_most;                // one more would be too long
     reg  [15:0] length;
-    wire        push;
+    wire        push, whole, length_ok;
     wire [8:0]  push_word;
-    wire        primed       = fill == 3'd5;
     wire        step         = sop || (data && in_frame);
     wire        payload_byte = data && in_frame && have_seq;
-    wire        too_long     = payload_byte && primed && at_most;
+    wire        too_long     = payload_byte && at_most;
     wire        overflow;
     wire        no_room      = overflow && !end_frame;
 
@@ -103,29 +100,19 @@ module link_rx #(
     always @(posedge clk) begin
         undo          <= aborted;
         end_frame     <= in_frame && (sop || eop || err || too_long || no_room);
-        end_whole     <= eop && primed && !(&written[LENW-1:1]);
+        end_whole     <= eop && whole;
         end_crc_ok    <= crc_ok;
         end_admitted  <= admitted && up;
-        end_length_ok <= {{(16 - LENW){1'b0}}, written} == length;
+        end_length_ok <= length_ok;
         if (data && !have_seq) {mine, old} <= {ahead == 8'd0, ahead[7]};
 
-        if (data && in_frame) begin
-            have_seq <= 1'b1;
-            if (have_seq && !primed) fill <= fill + 3'd1;
-            if (have_seq && primed) begin
-                written <= written + 1'b1;
-                at_most <= written == FULL - 1'b1;
-            end
-        end
+        if (data && in_frame) have_seq <= 1'b1;
         if (!up) admitted <= 1'b0;
         if (eop || aborted || err || too_long || no_room) in_frame <= 1'b0;
         if (sop) begin
             in_frame <= 1'b1;
             have_seq <= 1'b0;
             admitted <= 1'b1;
-            fill     <= 3'd0;
-            written  <= NONE;
-            at_most  <= 1'b0;
         end
         if (rst) begin
             in_frame  <= 1'b0;
@@ -135,42 +122,98 @@ module link_rx #(
         end
     end
 
+    wire [15:0] told = {byte_q, length[7:0]};   // the length field, when its second byte comes
     always @(posedge clk) begin
         if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end
 
     generate
-        if (EARLY == 2) begin : g_prompt
-            reg             next_one;       // the frame is the next in sequence
-            reg  [LENW-1:0] rest;           // bytes behind the last one that has come
-            reg             ending, over;   // the next one is the packet's last; that has come
-            reg  [7:0]      last_byte;
-            wire            header = fill == 3'd2;
-            wire [15:0]     told   = {byte_q, length[7:0]};
-            wire            fresh  = payload_byte && (fill < 3'd3 || !over);
-            wire            ends   = header ? told == 16'd0 : fill > 3'd2 && ending;
+        if (EARLY == 0) begin : g_plain
+            // A byte waits for the next one. Which is the packet's last its length tells: behind it fill counts the four bytes of the CRC,
+            // from 4 on, and a fifth one takes it back to 3.
+            localparam [LENW-1:0] MOST = MAX_PACKET[LENW-1:0] - 3;
+            reg  [LENW-1:0] count;      // bytes behind the header, and one
+            reg             beyond;     // length has bits that count has not
+            reg             enough;     // for a header and a CRC
+            reg             last;       // held is the packet's last byte
+            reg             most;       // or that of the longest packet
+            reg             goes;       // held is to be pushed
+            reg  [7:0]      held;
+            wire            headed = fill[2] || (&fill[1:0]);
             always @(posedge clk) begin
-                if (data && !have_seq) next_one <= byte_q == expected;
-                if (fresh) begin
-                    last_byte <= byte_q;
-                    rest      <= header ? told[LENW-1:0] : rest - 1'b1;
-                    ending    <= header ? told == 16'd1 : rest == 2;
-                    over      <= ends;
+                if (payload_byte) begin
+                    goes <= fill == 3'd0 ? mine && admitted : goes && !last && !most;
+                    fill <= fill == 3'd3 ? {last, {2{!last}}} : fill == 3'd7 ? 3'd3 : fill + 3'd1;
+                    last <= fill == 3'd2 ? told == 16'd0 : headed && count == length[LENW-1:0] && !beyond;
+                    most <= headed && count == MOST;
+                    at_most <= headed && count == MOST + 4;
+                    enough  <= enough || (headed && count[2:0] == 3'd4);
+                    if (fill == 3'd1) beyond <= {8'd0, byte_q} >> LENW != 16'd0;
+                    if (fill == 3'd2) beyond <= beyond || {byte_q, 8'd0} >> LENW != 16'd0;
+                end
+                count <= count + {{LENW-1{1'b0}}, payload_byte && headed};
+                if (data) held <= byte_q;
+                if (!up) goes <= 1'b0;
+                if (sop) begin
+                    {fill, last, most, at_most, enough, goes} <= 8'd0;
+                    count <= 1;
                 end
             end
-            assign push      = in_frame && admitted && next_one && ((fresh && !ends) || (primed && eop));
-            assign push_word = {eop, eop ? last_byte : byte_q};
-        end else begin : g_delay
-            reg [39:0] tail;
-            reg        push_q;
-            reg [8:0]  push_word_q;
+            assign push      = data && in_frame && goes;
+            assign push_word = {last, held};
+            assign whole     = enough;
+            assign length_ok = fill == 3'd7;
+        end else begin : g_early
+            localparam [LENW-1:0] FULL = MAX_PACKET[LENW-1:0] - 3, NONE = {LENW{1'b1}} - 1'b1;
+            reg  [LENW-1:0] written;    // bytes of the packet with five behind them, less two: what the length field should say
+            wire            primed = fill == 3'd5;
+            assign whole     = primed && !(&written[LENW-1:1]);
+            assign length_ok = {{(16 - LENW){1'b0}}, written} == length;
             always @(posedge clk) begin
-                if (step) tail <= {tail[31:0], byte_q};
-                push_q      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
-                push_word_q <= {eop, tail[39:32]};
+                if (payload_byte && !primed) fill <= fill + 3'd1;
+                if (payload_byte && primed) begin
+                    written <= written + 1'b1;
+                    at_most <= written == FULL - 1'b1;
+                end
+                if (sop) begin
+                    fill    <= 3'd0;
+                    written <= NONE;
+                    at_most <= 1'b0;
+                end
             end
-            assign {push, push_word} = {push_q, push_word_q};
+            if (EARLY == 2) begin : g_prompt
+                // Only the packet's last byte waits, which its length tells.
+                reg             next_one;       // the frame is the next in sequence
+                reg  [LENW-1:0] rest;           // bytes behind the last one that has come
+                reg             ending, over;   // the next one is the packet's last; that has come
+                reg  [7:0]      last_byte;
+                wire            header = fill == 3'd2;
+                wire            fresh  = payload_byte && (fill < 3'd3 || !over);
+                wire            ends   = header ? told == 16'd0 : fill > 3'd2 && ending;
+                always @(posedge clk) begin
+                    if (data && !have_seq) next_one <= byte_q == expected;
+                    if (fresh) begin
+                        last_byte <= byte_q;
+                        rest      <= header ? told[LENW-1:0] : rest - 1'b1;
+                        ending    <= header ? told == 16'd1 : rest == 2;
+                        over      <= ends;
+                    end
+                end
+                assign push      = in_frame && admitted && next_one && ((fresh && !ends) || (primed && eop));
+                assign push_word = {eop, eop ? last_byte : byte_q};
+            end else begin : g_delay
+                // The last five bytes wait: at EOP they are the packet's last one and the CRC.
+                reg [39:0] tail;
+                reg        push_q;
+                reg [8:0]  push_word_q;
+                always @(posedge clk) begin
+                    if (step) tail <= {tail[31:0], byte_q};
+                    push_q      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
+                    push_word_q <= {eop, tail[39:32]};
+                end
+                assign {push, push_word} = {push_q, push_word_q};
+            end
         end
     endgenerate
 
@@ -233,7 +276,7 @@ module link_rx #(
             assign {m_last, m_keep, m_data} = m_word;
         end
     endgenerate
-    fifo_commit #(.WIDTH(KEEPW + 8 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY)) u_fifo (
+    fifo_commit #(.WIDTH(KEEPW + 8 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY), .SPACED(SPACED)) u_fifo (
         .clk(clk), .rst(rst),
         .wr_en(beat), .wr_data(word), .commit(intact && fits), .rollback(rollback),
         .used(used), .full(unused_full), .overflow(overflow),

@@ -5,6 +5,7 @@ module fifo_commit #(
     parameter WIDTH = 9,
     parameter DEPTH = 8,
     parameter EARLY = 0,
+    parameter SPACED = 0,
     parameter MAX   = 4
 ) (
     input  wire                   clk,

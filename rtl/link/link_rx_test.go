@@ -19,6 +19,9 @@ func testRxFrames(t *testing.T, width, early int) {
 	short := []byte{1, 0}
 	wrong := packet(1, 20)
 	wrong[1]++
+	less, more := packet(1, 20), packet(1, 20)
+	less[1]--
+	more[2]++
 	damaged := framed(0, ok)
 	damaged[9] ^= 4
 	err := framed(0, ok)
@@ -58,6 +61,8 @@ func testRxFrames(t *testing.T, width, early int) {
 		{"128 behind", framed(128, ok), rxEvents{dup: 1}, 0, false},
 		{"one behind", framed(255, ok), rxEvents{dup: 1}, 0, false},
 		{"wrong length field", framed(0, wrong), rxEvents{malformed: 1}, 1, false},
+		{"length field too small", framed(0, less), rxEvents{malformed: 1}, 1, false},
+		{"length field much too large", framed(0, more), rxEvents{malformed: 1}, 1, false},
 		{"wrong length field of another", framed(5, wrong), rxEvents{gap: 1}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -190,8 +195,8 @@ func TestRxWatermarks(t *testing.T) {
 			for seq := 0; !*r.pins.Stop; seq++ {
 				for i, s := range framed(seq, packet(seq, n)) {
 					r.clock(s)
-					// A byte is known to be payload, and counted, when five symbols have followed it.
-					if i >= 2+5 {
+					// A byte is counted when another one has followed it.
+					if i >= 3 && i < 3+n {
 						used++
 					}
 					r.idle(6)
@@ -231,12 +236,12 @@ func TestRxOverrun(t *testing.T) {
 	want.dup++
 	r.expect("duplicate", want, seq, false)
 	f := framed(seq, packet(seq, 100))
-	r.feed(f[:2+12+waiting+6]) // so many bytes have room
+	r.feed(f[:2+12+waiting+2]) // so many bytes have room
 	r.idle(4)
 	want.overrun++
 	r.expect("overrun, at the first byte too many", want, seq, true)
-	r.feed(f[2+12+waiting+6:])
-	want.stray += len(f) - (2 + 12 + waiting + 6)
+	r.feed(f[2+12+waiting+2:])
+	want.stray += len(f) - (2 + 12 + waiting + 2)
 	r.expect("its rest", want, seq, true)
 	r.frame(seq+1, packet(seq+1, 100))
 	want.gap++
@@ -275,7 +280,10 @@ func testRxRestart(t *testing.T, width, early int) {
 		r.feed(long[:at])
 		r.idle(6)
 		counted := at - 7
-		if early == 2 { // all bytes but the last, which waits
+		switch early {
+		case 0: // what another byte has followed
+			counted = min(at-3, maxPacket)
+		case 2: // all bytes but the last, which waits
 			counted = min(at-2, maxPacket-1)
 		}
 		if stop := counted >= high+waiting-130; width == 1 && *r.pins.Stop != stop {

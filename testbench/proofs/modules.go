@@ -19,6 +19,8 @@ func common() []prove.Proof {
 		p.Name, p.Params["EARLY"] = "fifo_commit_early-"+depth, "1"
 		return p
 	}
+	spaced := fifo("fifo_commit", "4", committed)
+	spaced.Name, spaced.Params["SPACED"] = "fifo_commit_spaced-4", "1"
 	arbiter := func(n string) prove.Proof {
 		return prove.Proof{
 			Name: "arbiter_rr-" + n, Properties: "one grant, held for the packet, served within N-1 packets of others",
@@ -29,7 +31,7 @@ func common() []prove.Proof {
 		fifo("fifo_sync", "4", ordered),
 		fifo("fifo_sync", "8", ordered),
 		fifo("fifo_commit", "4", committed), fifo("fifo_commit", "8", committed),
-		early("4"), early("8"),
+		early("4"), early("8"), spaced,
 		{
 			Name: "skid_buffer", Properties: "order, no loss, stable while stalled",
 			Top: "skid_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/skid_buffer.v"},
@@ -90,7 +92,7 @@ func link() []prove.Proof {
 	}
 	return []prove.Proof{
 		replay("link_replay", "1", "8"), replay("link_replay-4", "4", "8"),
-		rx("link_rx", "0"), rx("link_rx-prompt", "2"),
+		rx("link_rx", "0"), rx("link_rx-delay", "1"), rx("link_rx-prompt", "2"),
 		halts("link_rx_stop-halts", "0"), halts("link_rx_stop-halts-prompt", "2"),
 		{
 			Name:       "link_rx_stop-goes",

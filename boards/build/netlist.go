@@ -47,13 +47,13 @@ func options(c *boards.Config) synth.Options {
 func command(c *boards.Config) string {
 	f := c.Board.FPGA
 	if f.Family == "ecp5" {
-		return "synth_ecp5 -abc9"
+		return fmt.Sprintf("synth_ecp5 -abc9 -top %s -json %s", boards.Top, netlistJSON)
 	}
 	kind := f.Device[:1] // "u" for up5k
 	if kind != "u" {
 		kind = f.Device[:2]
 	}
-	return options(c).Synthesis(kind)
+	return options(c).Synthesis(kind, boards.Top, netlistJSON)
 }
 
 // plls turns the names of cells without a model into those of modules that package boards/sim has.
@@ -103,8 +103,8 @@ func Synthesise(ctx context.Context, c *boards.Config) (n *Netlist, err error) {
 func synthesise(ctx context.Context, dir string, d verilator.Design, command string) {
 	read := try.Get(synth.ReadScript(dir, d))
 	try.OK(os.WriteFile(filepath.Join(dir, lutAs), []byte(lut), 0o666))
-	script := fmt.Sprintf("%s; %s -top %s -json %s; %s; techmap -map %s; %s; write_verilog -noattr %s",
-		read, command, d.Top, netlistJSON, plls, lutAs, gates, netlistV)
+	script := fmt.Sprintf("%s; %s; %s; techmap -map %s; %s; write_verilog -noattr %s",
+		read, command, plls, lutAs, gates, netlistV)
 	try.Get(synth.Tool(ctx, dir, "yosys", "-q", "-p", script))
 	cells := try.Get(synth.Cells(filepath.Join(dir, netlistJSON), d.Top))
 	try.OK(os.WriteFile(filepath.Join(dir, cellsAs), try.Get(json.Marshal(cells)), 0o666))

@@ -11,7 +11,7 @@ import (
 )
 
 // LeastKilled is the share of the mutants that must be killed, of those that are not equivalent to the module.
-const LeastKilled = 0.95
+const LeastKilled = 0.97
 
 // RewriterCommand is the command of lmmc that calls mutate.Rewrite.
 const RewriterCommand = "mutant-modules"

@@ -160,6 +160,7 @@ module link_rx #(
                     count <= 1;
                 end
             end
+            wire   unused_length = ^length;
             assign push      = data && in_frame && goes;
             assign push_word = {last, held};
             assign whole     = enough;
@@ -207,6 +208,7 @@ module link_rx #(
                 reg [39:0] tail;
                 reg        push_q;
                 reg [8:0]  push_word_q;
+                wire       unused_told = ^told;
                 always @(posedge clk) begin
                     if (step) tail <= {tail[31:0], byte_q};
                     push_q      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;

@@ -135,7 +135,7 @@ func TestVirtual(t *testing.T) {
 				w.lose, w.double, w.damage, w.spread = 0.05, 0.05, 0.05, 600
 				for _, n := range w.rtl {
 					if n != nil {
-						n.slow, n.halts, n.voids = 0.3*float64(i%2), 0.3*float64(i/2%2), 0.004*float64(i%2)
+						n.slow, n.halts, n.voids = 0.3*float64(i%2), 0.3*float64(i/2%2), 0.008*float64(i%2)
 					}
 				}
 				w.run(15000, vls...)
@@ -148,7 +148,7 @@ func TestVirtual(t *testing.T) {
 					}
 				}
 			}
-			for range 4 * vlTick { // until nothing more comes that is dropped
+			for range 40 * vlTick { // until nothing more comes that is dropped
 				w.step()
 			}
 			n := w.rtl[0]

@@ -131,7 +131,7 @@ func TestVirtual(t *testing.T) {
 			}
 			w.run(10000, vls...)
 			w.settle(vls...)
-			for i := range 8 {
+			for i := range 16 {
 				w.lose, w.double, w.damage, w.spread = 0.05, 0.05, 0.05, 600
 				for _, n := range w.rtl {
 					if n != nil {

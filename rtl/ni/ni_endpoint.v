@@ -86,19 +86,6 @@ module ni_endpoint #(
 `include "linkproto.vh"
 
     localparam [15:0] OF_LINKS = 16'd1 << `LP_LINK_STATUS_QUEUED_BIT | 16'd1 << `LP_LINK_STATUS_LOST_BIT;
-    // A port whose symbols are far apart has a register of its own for reset, a clock late: from one for all the way is long. It begins
-    // with 0, as on the chip: link_state counts the edges of reset, and the first from an unknown value is none in Icarus.
-    wire reset;
-    generate
-        if (SPACED != 0) begin : g_reset
-            (* keep *) reg late = 1'b0;
-            always @(posedge clk) late <= rst;
-            assign reset = late;
-        end else begin : g_no_reset
-            assign reset = rst;
-        end
-    endgenerate
-
     wire [9*LANES-1:0] link_sym;
     wire [LANES-1:0]   link_ready, open, unused_foreign;
     wire [LANES+7:0]   all = {8'd0, open};
@@ -114,7 +101,7 @@ module ni_endpoint #(
         .EARLY(EARLY), .ROUTES(ROUTES), .SPACED(SPACED), .WIDTH(WIDTH),
         .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
-        .clk(clk), .rst(reset), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
         .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),

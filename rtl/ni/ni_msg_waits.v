@@ -2,7 +2,7 @@
 // Remembers of each context the virtual links that were refused a MESSAGE since it has no receive, and wakes them.
 //
 // Contract:
-//   put (pulse, not twice within four clocks): put_vl has been refused by put_context, and says STOP.
+//   put (pulse, not twice within five clocks): put_vl has been refused by put_context, and says STOP.
 //   wake with wake_context stands until woken (pulse): all that were refused by it before are woken.
 //   told_valid with told_vl stands until told_ready (pulse): the link has been opened or closed, or something else of it changed: if it
 //   waits for another context than told_context, all that wait for that are woken.

@@ -8,7 +8,7 @@
 //   is taken back by `undo` (pulse).
 //   m_*: the ROUTE, a byte a clock; m_void (pulse, m_valid low) takes back what has gone of it.
 //
-// Source: doc/protocol.md, "Virtual links".
+// Source: doc/protocol.md, "Virtual links". Proven: net_vl_send.formal.v.
 module net_vl_send #(
     parameter SLOTS      = 64,
     parameter SLOT_BYTES = 1024
@@ -104,5 +104,8 @@ module net_vl_send #(
         .data(m_data), .crc(crc), .ok(ok)
     );
     wire unused = ^{ok, crc[31:8]};
+`ifdef FORMAL
+`include "net_vl_send.formal.v"
+`endif
 endmodule
 `resetall

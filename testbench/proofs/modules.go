@@ -281,6 +281,12 @@ func net() []prove.Proof {
 			Files: []string{"net/net_vl_bytes.v", "common/fifo_commit_queue.formal.v", "common/beat_bytes.v"},
 		},
 		{
+			Name: "net_vl_send",
+			Properties: "each ROUTE goes out once, whole: its fields, the bytes of its slot, first to last, and their CRC; or it is taken back; of a packet that comes no byte " +
+				"before it is there, nor the last one before it is whole; while all has come a byte a clock",
+			Top: "net_vl_send", Params: params{"SLOTS": "4", "SLOT_BYTES": "8"}, Depth: 2, Files: []string{"net/net_vl_send.v", "common/crc32c_byte.formal.v"},
+		},
+		{
 			Name: "net_vl_rules",
 			Properties: "both ends of a virtual link over a network that loses, doubles and reorders, and holds what it likes: every packet counts once and in order; " +
 				"nothing is sent that was not put, acknowledged that was not sent, or freed that did not count; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",

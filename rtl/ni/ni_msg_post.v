@@ -3,10 +3,10 @@
 //
 // Contract:
 //   q_*: contexts that have receives, and none here. u_*, e_*: as of ni_msg_table. rd_*: reads words, as of ni_msg_reads.
-//   look with look_context: p_* is the context's receive from the next clock on, until the next look, if p_ready. blind: what is
-//   looked at in that clock may be written in it, and p_* undefined then.
-//   consume (pulse, while `idle`): that of consume_context has been taken.
-//   wake with wake_context stands until woken (pulse): it has a receive now.
+//   look with look_context: p_* is the context's receive in the next clock, if p_ready. blind: what is looked at in that clock may be
+//   written in it, and p_* undefined then.
+//   consume (pulse, while `idle`): that of consume_context has been taken; of forget_context in the first clock of `forget` at the latest.
+//   wake with wake_context stands until woken (pulse): it has had a receive for eight clocks.
 //   d_valid with d_*: a receive whose descriptor is wrong, until d_ready.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.
 //

@@ -3,8 +3,8 @@
 //
 // Contract:
 //   s_*: packets by s_vl of s_context and s_life, MESSAGEs of their fields at least, on trial as of net_vl.
-//   x_look with x_vl: one clock later x_credit: a MESSAGE of the link goes on with a message, or there is a receive; x_blind: that is not
-//   known now.
+//   x_look (not in two clocks in a row) with x_*: one clock later, in which x_context and x_life still stand, x_credit: a MESSAGE of the
+//   link goes on with a message, or there is a receive; x_blind: that is not known now.
 //   look*, blind, p_*, consume*, posted_idle: as of ni_msg_post. w_*: as of ni_page_writer.
 //   told_valid with told_*, which stands until told_ready (pulse): the link has been opened or closed, or something else of it changed.
 //   d_valid with d_*: a receive that is completed with d_status, until d_ready; its bytes are in the memory.
@@ -158,7 +158,7 @@ module ni_msg_receive #(
 
     wire   b_ready;
     wire   to_word = state == BODY && !gone && writes && !cancelled && left != 16'd0;
-    assign s_ready = (state == IDLE && !told_valid) || (state == HEAD && count != FIELDS) ||
+    assign s_ready = (state == IDLE && !told_valid) || (state == HEAD && !gone && count != FIELDS) ||
                      (state == BODY && !gone && (!to_word || b_ready));
     wire   take    = s_valid && s_ready;
     ni_page_writer #(.ADDR_WIDTH(AW)) u_writer (
@@ -193,7 +193,7 @@ module ni_msg_receive #(
                 new_life <= told_valid ? told_life : s_life;
                 new_context <= s_context;
                 if (told_valid || s_valid) state <= FIND;
-                if (told_valid || !s_valid) count <= 4'd0;
+                count <= {3'd0, take};
             end
             FIND: if (finds) state <= FOUND;
             FOUND: begin

@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/testbench"
 )
 
-// These are tests of ni_messages with net_vl_context in ni_virtual, and so of ni_msg_table, ni_msg_place and ni_msg_send; its other parts have tests of their own.
+// These are tests of ni_messages with net_vl_context in ni_virtual, and so of ni_msg_table and ni_msg_place; its other parts have tests of their own.
 
 // TestMessages: contexts send each other messages of every length by lossy virtual links, and each comes whole, in order, to where its receive says; nothing
 // else in the memory changes, and each descriptor is completed once.

@@ -139,7 +139,7 @@ func (e *msgReceiveTest) clock() {
 		room = min(256-int(at), e.r.IntN(50))
 		e.posted[set] = &linkproto.Posted{Addr: at, Length: uint32(room), Cookie: uint16(e.r.Uint32())}
 	}
-	if t.Failed() || e.stuck > 800 {
+	if t.Failed() || e.stuck > 4000 {
 		t.Fatalf("clock %d: byte %d of % x by link %d of context %d; %d clocks without progress", e.now, e.at, e.packet, *e.SVl, *e.SContext, e.stuck)
 	}
 	told, forgotten := *e.ToldReady, *e.Forgotten

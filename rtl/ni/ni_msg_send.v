@@ -220,10 +220,8 @@ module ni_msg_send #(
             {have, ahead} <= 2'b00;
         end else if (streams) begin
             if (rd_done) {fetch, due} <= {fetch + {{ADDR_WIDTH-3{1'b0}}, 1'b1}, due - {{MW{1'b0}}, 1'b1}};
-            if (!have || spent) begin
-                {word, have, ahead} <= ahead ? {next, 2'b10} : {rd_data, rd_done, 1'b0};
-                if (ahead && rd_done) {next, ahead} <= {rd_data, 1'b1};
-            end else if (rd_done) {next, ahead} <= {rd_data, 1'b1};
+            if (!have || spent) {word, have, ahead} <= ahead ? {next, 2'b10} : {rd_data, rd_done, 1'b0};
+            else if (rd_done) {next, ahead} <= {rd_data, 1'b1};    // none is read while one is ahead
         end
         if (rst) {state, ctx, used} <= {CLEAR, {CONTEXTS + SW{1'b0}}};
     end

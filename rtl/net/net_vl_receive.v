@@ -16,6 +16,7 @@
 //
 // The CRC is linear: until the key is known it is that of key 0, and then the share of the key is put to it, which is as if it had stood
 // there from the start. So the end is looked up while the ROUTE comes, and its fields tell the key (doc/protocol.md, "Virtual links").
+// Proven: net_vl_receive.formal.v.
 module net_vl_receive #(
     parameter VIRTUAL    = 4,
     parameter MAX_PACKET = 1032
@@ -127,14 +128,14 @@ module net_vl_receive #(
     assign settles  = final_due;
     wire   passes   = !full_head || drops || known;
     wire   shows    = in_packet && taken && !last_one;
-    assign s_ready  = !closing && passes && (!shows || m_ready || drops);
+    assign s_ready  = !closing && passes && (!shows || m_ready);
     wire   accept   = s_valid && s_ready;
     assign r_good   = exact && sound && crc == `LP_CRC32C_RESIDUE;
     assign hear     = known && !final_due && (closing || (left <= 16'd3 && s_valid));
     assign there    = closing || shows_all;
     wire   gives    = hear && heard && delivers;
     wire   gone     = s_void && !closing;
-    assign m_valid  = final_due || (shows && s_valid && !closing && !drops);
+    assign m_valid  = final_due || (shows && s_valid && !closing);
     assign m_data   = final_due ? final_byte : s_data;
     assign m_last   = final_due;
     wire   over     = closing && !final_due && (!known || (heard && !delivers));
@@ -164,7 +165,7 @@ module net_vl_receive #(
             known <= opened;
             drops <= !opened;
             sound <= ours && formed;
-            taken <= ours && formed && takes && size <= MOST;
+            taken <= opened && ours && formed && takes && size <= MOST;
             crc   <= crc ^ share(key);
             {m_host, message} <= {r_host, r_message};
         end
@@ -180,5 +181,8 @@ module net_vl_receive #(
             {known, drops, taken, begun, closing, final_due, m_void, ev_bad} <= 8'd0;
         end
     end
+`ifdef FORMAL
+`include "net_vl_receive.formal.v"
+`endif
 endmodule
 `resetall

@@ -287,6 +287,12 @@ func net() []prove.Proof {
 			Top: "net_vl_send", Params: params{"SLOTS": "4", "SLOT_BYTES": "8"}, Depth: 2, Files: []string{"net/net_vl_send.v", "common/crc32c_byte.formal.v"},
 		},
 		{
+			Name: "net_vl_receive",
+			Properties: "what is said of a ROUTE are its fields, and its length and CRC are judged right, whatever the key; of a packet that counts each byte goes out once, in order, " +
+				"the last one when it counts; of any other nothing stays; each ROUTE that has come is good, or counted as bad; one that is not taken waits for no packet's reader",
+			Top: "net_vl_receive", Params: params{"VIRTUAL": "3", "MAX_PACKET": "24"}, Depth: 2, Files: []string{"common/crc32c_small.formal.v", "net/net_vl_receive.v"},
+		},
+		{
 			Name: "net_vl_rules",
 			Properties: "both ends of a virtual link over a network that loses, doubles and reorders, and holds what it likes: every packet counts once and in order; " +
 				"nothing is sent that was not put, acknowledged that was not sent, or freed that did not count; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",

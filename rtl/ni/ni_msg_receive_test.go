@@ -106,6 +106,8 @@ func (e *msgReceiveTest) draw() {
 		rest ^= 1 << r.IntN(32)
 	case 2:
 		data = rest + 1
+	case 3:
+		rest = 1 << r.IntN(32) // whose low bits are less than the length of the data
 	}
 	if data = min(data, rest+1, 40); data == 0 && rest > 0 && r.Chance(0.9) {
 		data = 1
@@ -161,7 +163,7 @@ func (e *msgReceiveTest) takes() {
 		if fresh {
 			place = uint8(e.ready.Addr)
 		}
-		e.due = append(e.due, msgByte{place + uint8(e.at-head), e.packet[e.at], *e.SContext, false})
+		e.due = append(e.due, msgByte{place + uint8(e.at-head), e.packet[e.at], *e.SContext, *e.Forget && *e.ForgetContext == *e.SContext})
 	}
 	if e.at++; e.at < len(e.packet) {
 		return

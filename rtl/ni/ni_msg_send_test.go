@@ -185,6 +185,9 @@ func (e *msgSendTest) clock() {
 		e.seen["forgotten in the middle"] += count(y.offset != 0)
 		y.offset = 0
 	}
+	if *e.VValid && e.state != sendBytes {
+		t.Errorf("a byte comes that has not its turn")
+	}
 	if e.waits++; e.state != sendIdle && e.waits > 600 {
 		t.Errorf("it stands still")
 	}

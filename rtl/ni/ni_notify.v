@@ -40,8 +40,9 @@ module ni_notify #(
     localparam integer FINAL_FRAME = FRAMES - 1;
     localparam integer FINAL_LINK  = LINKS - 1;
 
-    // One range a frame, its first offset and its last one behind each other; `pending` says that it holds something. The memory has the
-    // depth of a block: a smaller one would be built of registers.
+    // One range a frame, its first offset and its last one behind each other; `pending` says that it holds something. Offsets are kept
+    // inverted: a carry chain compares them without a row of inverters. The memory has the depth of a block: a smaller one would be built of
+    // registers.
     localparam DEPTH = FRAMES > 128 ? 2 * FRAMES : 256;
     localparam DW    = $clog2(DEPTH);
     reg  [1:0]        state;
@@ -64,15 +65,17 @@ module ni_notify #(
     wire [FW-1:0]     in_frame = n_frame[16*link +: FW];
     wire [PW-1:0]     in_first = n_first[PW*link +: PW];
     wire [PW-1:0]     in_last  = n_last[PW*link +: PW];
-    wire [PW-1:0]     old;
+    wire [PW-1:0]     not_old;
+    wire [PW:0]       above = {1'b0, state == FIRST ? in_first : in_last} + {1'b0, not_old};
+    wire              unused_above = ^above[PW-1:0];
     wire [FW-1:0]     look     = state != IDLE ? frame : heard ? in_frame : scan;
     wire [DW-1:0]     rd_addr  = {{(DW - FW - 1){1'b0}}, look, state != IDLE};
     wire [DW-1:0]     wr_addr  = {{(DW - FW - 1){1'b0}}, frame, state == END};
 
     ram_sdp #(.WIDTH(PW), .DEPTH(DEPTH)) u_ranges (
         .clk(clk),
-        .wr_en(!keep && !telling && (state == LAST || state == END)), .wr_addr(wr_addr), .wr_data(state == LAST ? in_first : in_last),
-        .rd_en(state == IDLE || state == FIRST), .rd_addr(rd_addr), .rd_data(old)
+        .wr_en(!keep && !telling && (state == LAST || state == END)), .wr_addr(wr_addr), .wr_data(state == LAST ? ~in_first : ~in_last),
+        .rd_en(state == IDLE || state == FIRST), .rd_addr(rd_addr), .rd_data(not_old)
     );
 
     genvar l;
@@ -84,7 +87,7 @@ module ni_notify #(
 
     always @(posedge clk) begin
         forgot <= !enable || (forgot && state != IDLE);
-        below  <= old < (state == FIRST ? in_first : in_last);
+        below  <= above[PW];
         known  <= was;
         case (state)
             IDLE: begin
@@ -139,10 +142,10 @@ module ni_notify #(
     assign m_length = `LP_NOTIFY_MIN_LENGTH;
 
     always @(posedge clk) begin
-        if (telling && state == FIRST) of_first <= old;
+        if (telling && state == FIRST) of_first <= ~not_old;
         if (telling && state == LAST) begin
             of_frame <= frame;
-            of_last  <= old;
+            of_last  <= ~not_old;
             busy     <= 1'b1;
         end
         if (!m_valid || m_ready) begin

@@ -92,9 +92,12 @@ module link_endpoint #(
     wire [31:0] key;            // of what it sends
     wire [31:0] both = own ^ {life[15:0], life[31:16]};
     generate
-        if (PORT == 0) begin : g_host   // of a host all of `own` but the epoch stands
-            assign key = both;
-        end else begin : g_key          // a clock late: nothing is sealed so soon after a change
+        // A clock late: nothing is sealed so soon after a change. At the host's port all of `own` but the epoch stands.
+        if (PORT == 0) begin : g_host
+            reg [7:0] key_q;
+            always @(posedge clk) key_q <= both[31:24];
+            assign key = {key_q, both[23:0]};
+        end else begin : g_key
             reg [31:0] key_q;
             always @(posedge clk) key_q <= both;
             assign key = key_q;

@@ -1,9 +1,13 @@
 // Properties of link_framer: it keeps its part of link_window_rules and sends of each packet its bytes, from the first to the last,
 // whatever the line takes and the peer says. The replay buffer is any that keeps its contract.
 
-reg f_run = 1'b0;
-always @(posedge clk) f_run <= 1'b1;
-always @* if (!f_run) assume (rst);
+reg f_run = 1'b0, f_rst = 1'b0, f_resets = 1'b0;
+always @(posedge clk) {f_run, f_rst, f_resets} <= {1'b1, rst, rst && !f_rst};
+always @* if (!f_run || f_resets) assume (rst);     // two clocks at least
+always @* begin
+    if (!f_run || !f_rst) assert (!f_resets && !(f_rst && !f_run));
+    if (f_rst) assert (reset && (f_resets || (!f_valid && sent_seq == 8'd0)));
+end
 wire f_begins = rst || restart;
 
 // The replay buffer: numbers and pointers. While `restart` lasts it may be dropping packets.

@@ -12,7 +12,7 @@
 //   `cancel` (pulse): the packet that is being loaded is taken back, so `load` goes back in the next clock. ABORT ends its frame.
 //   The same when RETRY symbol times (`tick`) pass without progress though something is unacknowledged and the peer says GO, if all has
 //   been sent then. The RETRY_LIMIT'th time in a row, also if it has been sending meanwhile, pulses `give_up`.
-//   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0.
+//   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0. `rst`: two clocks or more.
 //
 // Proven: link_framer.formal.v. Source: doc/protocol.md, "Sender"; go-back-N after GigaE PM.
 module link_framer #(
@@ -85,7 +85,7 @@ module link_framer #(
     wire        begin_frame = state[IDLE] && may_begin && waiting && !go_back && !behind && advance;
     wire        rewind      = state[IDLE] && (go_back || behind || astray);
 
-    // What comes a clock after rst or restart: only f_valid and sent_seq must fall at once.
+    // What comes a clock after rst or restart: only of a restart f_valid and sent_seq must fall at once.
     always @(posedge clk) reset <= rst || restart;
     always @(posedge clk) canceled <= cancel && next_seq == load_seq && !rewind && !reset;
 
@@ -183,7 +183,7 @@ module link_framer #(
             state    <= ONE << IDLE;
             crc_left <= 2'd3;
         end
-        if (rst || restart || reset) begin
+        if (restart || reset) begin
             f_valid  <= 1'b0;
             not_sent <= 8'hFF;
         end

@@ -2,10 +2,14 @@
 // taken is held or counts as freed, as acknowledged if it was named and as lost if not; after a loss nothing is let in until `admit`. The
 // sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
 
-reg f_run = 1'b0;
-always @(posedge clk) f_run <= 1'b1;
-always @* if (!f_run) assume (rst);
-always @* assume (!(rst && f_run)); // one reset, at the start
+reg [1:0] f_ran = 2'd0;
+wire      f_run = f_ran[1];
+always @(posedge clk) f_ran <= {f_ran[0] || f_run, f_ran[0]};
+always @* assume (rst == !f_run);       // one reset of two clocks, at the start
+always @* begin
+    if (f_ran == 2'd1) assert (dropping && same && window_full && {loading, loaded_q, free, losing} == 4'd0);
+    assert (f_ran != 2'd2);
+end
 
 // sent_seq goes up by one at a time, never past the packet being loaded, nor further ahead than the window.
 wire f_begins = rst || restart || dropping;

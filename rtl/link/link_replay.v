@@ -17,6 +17,7 @@
 //   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on
 //   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0. ev_acked and ev_lost
 //   pulse once for each packet freed and for each dropped.
+//   `rst`, two clocks or more, ends with such a restart that drops nothing: `dropping` until the clock behind it.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last, but
 //   with WIDTH above 1 never, since it leaves some beats and packets out.
 //   takes: the same for a packet of size+1 bytes, a clock behind `size`.
@@ -137,11 +138,10 @@ module link_replay #(
         if (cancel) {loading, next} <= {1'b0, first};
         if (begins) load_seq <= 8'd0;
         if (rst) begin
-            {loading, window_full, room, tight, loaded_q} <= 5'd0;
-            next     <= 16'd1;
-            load_seq <= 8'd0;
-            packets  <= 8'd0;
-            same     <= 1'b1;
+            {loading, room, tight, loaded_q} <= 4'd0;
+            {same, window_full} <= 2'b11;
+            next    <= 16'd1;
+            packets <= 8'd0;
         end
     end
 
@@ -211,12 +211,11 @@ module link_replay #(
         not_base      <= not_base - {7'd0, free};
         freed_packets <= freed_packets + {7'd0, free};
         if (begins) {not_base, not_goal} <= 16'hFFFF;
-        if (rst || restart || dropping) {look_done, check, accepted, progress, acked, ev_bad_ack} <= 6'd0;
+        if (restart || dropping) {look_done, check, accepted, progress, acked, ev_bad_ack} <= 6'd0;
         if (rst) begin
-            {free, dropping, losing} <= 3'd0;
-            not_freed            <= 16'hFFFF;
-            {not_base, not_goal} <= 16'hFFFF;
-            freed_packets        <= 8'd0;
+            {free, dropping, losing} <= 3'b010;
+            not_freed     <= 16'hFFFF;
+            freed_packets <= 8'd0;
         end
     end
     assign ev_acked = free && !losing;

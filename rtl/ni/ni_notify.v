@@ -41,8 +41,8 @@ module ni_notify #(
     localparam integer FINAL_LINK  = LINKS - 1;
 
     // One range a frame, its first offset and its last one behind each other; `pending` says that it holds something. Offsets are kept
-    // inverted: a carry chain compares them without a row of inverters. The memory has the depth of a block: a smaller one would be built of
-    // registers.
+    // inverted: a carry chain compares them without a row of inverters. The memory has the depth of a block, since a smaller one would be
+    // built of registers.
     localparam DEPTH = FRAMES > 128 ? 2 * FRAMES : 256;
     localparam DW    = $clog2(DEPTH);
     reg  [1:0]        state;

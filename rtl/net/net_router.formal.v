@@ -1,8 +1,9 @@
 `default_nettype none
 `include "linkproto.vh"
 // A whole router of two ports with two slots an input. Packets for this node leave by port 0, others that come by port 0 by port 1, as
-// `back` says. What comes by any input leaves by an output whole, once and in order, or is counted, or was void; of what is void nothing
-// stays; and where outputs take what they get, one that is alone leaves within MOST clocks from its last beat on.
+// `back` says. What comes by any input leaves by an output whole, once and in order, or is counted, or was void; and where outputs take what
+// they get, one that is alone leaves within MOST clocks from its last beat on, and of one that was void no output has a part two clocks
+// later.
 //
 // Packets wear a mark in each beat: one packet of one input, whichever the solver likes, wears ONE; those from that input
 // that come behind it and go where it does wear LATER; all others wear OTHER. WIDTH is 8, so that the least ROUTE has three beats.
@@ -95,7 +96,7 @@ module net_router_formal #(
     // What leaves.
     reg  [2*N-1:0]  f_out, f_wore;          // beats that have left, and what they wore
     reg             f_left, f_later;        // ONE has left whole; one that wears LATER has
-    reg  [4:0]      f_events, f_wait;
+    reg  [4:0]      f_events, f_wait;       // clocks since ONE has come whole, or was void
     reg  [N-1:0]    f_aborted;
     reg  [1:0]      f_wearing;
     wire [N-1:0]    f_gives = m_valid & m_ready;
@@ -111,7 +112,7 @@ module net_router_formal #(
             if (m_cancel[p]) f_aborted[p] <= 1'b1;
         end
         f_events <= f_events + ({ev_bad, ev_lost, ev_hops, ev_late} != 0 && f_events != 31);
-        f_wait   <= f_whole && f_wait != 31 ? f_wait + 5'd1 : f_wait;
+        f_wait   <= (f_whole || f_void) && f_wait != 31 ? f_wait + 5'd1 : f_wait;
         if (rst) {f_out, f_left, f_later, f_events, f_wait, f_aborted} <= 0;
     end
     always @* if (f_run && REACH == 0) begin
@@ -132,6 +133,8 @@ module net_router_formal #(
             end
         end
         if (f_eager && f_whole) assert (f_left || f_events != 0 || f_wait < MOST);
+        for (p = 0; p < N; p = p + 1)
+            if (f_eager && f_void) assert (f_out[2*p +: 2] == 0 || f_wore[2*p +: 2] != ONE || f_wait < 2);
     end
 
     always @* if (f_run && REACH != 0) assert (!f_later);

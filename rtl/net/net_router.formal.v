@@ -1,9 +1,8 @@
 `default_nettype none
 `include "linkproto.vh"
 // A whole router of two ports with two slots an input. Packets for this node leave by port 0, others that come by port 0 by port 1, as
-// `back` says. What comes by any input leaves by an output whole, once and in order, or is counted, or was void; and where outputs take what
-// they get, one that is alone leaves within MOST clocks from its last beat on, and of one that was void no output has a part two clocks
-// later.
+// `back` says. What comes by any input leaves by an output whole, once and in order, or is counted, or was void. Where outputs take what
+// they get, one that is alone leaves within MOST clocks from its last beat on, and no output has a part of a void one two clocks later.
 //
 // Packets wear a mark in each beat: one packet of one input, whichever the solver likes, wears ONE; those from that input
 // that come behind it and go where it does wear LATER; all others wear OTHER. WIDTH is 8, so that the least ROUTE has three beats.

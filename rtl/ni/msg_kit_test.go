@@ -57,13 +57,13 @@ func (e msgEntry) drawBytes(r *testbench.Rand) (addr, length uint32) {
 	return addr, uint32(r.Size(int(end-addr), msgPage))
 }
 
-// enough fails a test that has not seen something often enough.
-func enough(t *testing.T, seen map[string]int, least int) {
+// enough fails a test that has not seen each of `all` often enough.
+func enough(t *testing.T, seen map[string]int, least int, all ...string) {
 	t.Helper()
 	t.Logf("seen: %v", seen)
-	for what, n := range seen {
-		if n < least {
-			t.Errorf("%s: %d times, too few", what, n)
+	for _, what := range all {
+		if seen[what] < least {
+			t.Errorf("%s: %d times, want %d at least", what, seen[what], least)
 		}
 	}
 }

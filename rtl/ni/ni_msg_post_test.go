@@ -249,5 +249,5 @@ func TestPost(t *testing.T) {
 		}
 		e.clock()
 	}
-	enough(t, e.seen, 10)
+	enough(t, e.seen, 10, "looks at one", "wrong ones", "forgets one", "takes while another is set", "takes as its context ends")
 }

@@ -219,5 +219,5 @@ func TestReceive(t *testing.T) {
 		}
 		e.clock()
 	}
-	enough(t, e.seen, 20)
+	enough(t, e.seen, 20, "OK", "BROKEN", "TOO_LONG", "bytes written", "credit said", "forgotten", "malformed ones", "packets taken back")
 }

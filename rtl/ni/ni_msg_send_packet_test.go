@@ -94,5 +94,6 @@ func TestSend(t *testing.T) {
 		}
 		e.clock()
 	}
-	enough(t, e.seen, 3)
+	enough(t, e.seen, 3, "packets", "without a byte", "of several packets", "all slots but one used", "with a link full but for one", "no room for it", "refused",
+		"forgotten in the middle", "BAD_DESCRIPTOR", "BAD_LINK", "CLOSED")
 }

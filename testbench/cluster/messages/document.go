@@ -90,7 +90,11 @@ func (d *Document) RatePlot() chart.Plot {
 		one.Points = append(one.Points, chart.Point{X: x, Y: Clock * p.OneWay})
 		both.Points = append(both.Points, chart.Point{X: x, Y: Clock * p.BothWays})
 	}
-	const low, high, most = 8, 65536, 125
+	const low, most = 8, 125
+	high := 65536.0
+	for _, p := range d.Points {
+		high = max(high, float64(p.Bytes))
+	}
 	plot := chart.Plot{
 		Name: "message-rate", Title: "Messages between two nodes on a switch, drivers with virtual links, a symbol a clock at 125 MHz",
 		X: chart.Axis{Label: "bytes of a message", Min: low, Max: high, Log: true, Ticks: chart.Powers(8, low, high), Format: func(v float64) string { return fmt.Sprintf("%.0f", v) }},

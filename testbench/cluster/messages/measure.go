@@ -94,7 +94,7 @@ func await(ctx context.Context, c *message.Context, received bool) (message.Comp
 
 // roundTrip is the mean of some.
 func (p *pair) roundTrip(ctx context.Context, size int) (clocks float64, err error) {
-	const trips = 8
+	trips := max(1, min(8, 8*65536/max(size, 1)))
 	data := [2][]byte{make([]byte, size), make([]byte, size)}
 	err = p.both(func(i int) error {
 		c := p.contexts[i]
@@ -119,7 +119,7 @@ func (p *pair) roundTrip(ctx context.Context, size int) (clocks float64, err err
 			}
 		}
 		if i == 0 {
-			clocks = (p.clock(0) - start) / trips
+			clocks = (p.clock(0) - start) / float64(trips)
 		}
 		return p.drain(ctx, i)
 	})
@@ -152,11 +152,19 @@ func (p *pair) drain(ctx context.Context, i int) error {
 }
 
 // depth is how many descriptors a sender and a receiver keep posted.
-func depth(size int) int { return max(4, min(32, 65536/(size+1))) }
+func depth(size int) int {
+	if size > 65536 {
+		return 2
+	}
+	return max(4, min(32, 65536/(size+1)))
+}
+
+// counted is how many messages a rate is of.
+func counted(size int) int { return max(2, min(8, 8*65536/max(size, 1)), 200_000/(size+50)) }
 
 // stream sends as fast as it can, and returns the bytes a clock of the slowest of those that send, measured where they arrive, without the first ones.
 func (p *pair) stream(ctx context.Context, size int, senders []int) (rate float64, err error) {
-	messages := depth(size) + max(8, 200_000/(size+50))
+	messages := depth(size) + counted(size)
 	rates := [2]float64{}
 	err = p.both(func(i int) error {
 		var sends, receives int

@@ -6,6 +6,7 @@ const (
 	engineRetry, engineRetryLimit       = 2, 5
 	engineTurn, engineTime, engineLimit = 1, 1<<6 - 1, 1<<24 - 1 // the time of 6 bits, and numbers of 24
 	engineAckDelay                      = 40
+	engineLinks                         = 8
 )
 
 // engineEvent is what net_vl_engine carries out on a virtual link.
@@ -55,18 +56,108 @@ type engineWait struct {
 	at   uint8 // the pace at which it came
 }
 
+// nextIn is what net_vl_next is given of those who ask.
+type nextIn struct {
+	look, hear, put, begins, host, sendIdle, toldReady, room bool
+	rVL, pVL, cVL                                            uint8
+}
+
+// nextModel does what net_vl_next does.
+type nextModel struct {
+	clocks            int
+	queues            map[engineEvent][]engineWait
+	paces             uint8
+	scan              uint8
+	scans, scanDue    bool
+	hostLast, putLast bool
+	passed            int
+}
+
+// passes ends a clock.
+func (m *nextModel) passes(pace, tick bool) {
+	m.clocks++
+	if pace {
+		m.scanDue = true
+		m.paces++
+	}
+	m.scans = m.scans || tick
+}
+
+// waits says whether a virtual link waits in a queue.
+func (m *nextModel) waits(queue engineEvent) bool {
+	q := m.queues[queue]
+	return len(q) > 0 && m.clocks >= q[0].from && (queue != evSettle || m.paces-q[0].at >= engineAckDelay)
+}
+
+// wait puts a virtual link into a queue.
+func (m *nextModel) wait(queue engineEvent, vl uint8) {
+	m.queues[queue] = append(m.queues[queue], engineWait{vl: vl, from: m.clocks + 2, at: m.paces})
+}
+
+// choose takes the next event, and its virtual link.
+func (m *nextModel) choose(in nextIn) (event engineEvent, vl uint8) {
+	talks, tells, wakes := m.waits(evTalk) && in.sendIdle, m.waits(evTell) && in.toldReady, m.waits(evWake) && in.room
+	sends := in.put || talks
+	others := in.look || in.hear || m.waits(evSettle) || tells || wakes || sends
+	sending := evTalk
+	if in.put && !(m.putLast && talks) {
+		sending = evPut
+	}
+	switch {
+	case sends && m.passed == 3:
+		event = sending
+	case m.scans && m.scanDue:
+		event = evTimes
+	case in.host && !(m.hostLast && others):
+		event = evHost
+	case in.look:
+		event = evLook
+	case in.hear:
+		event = evHear
+	case m.waits(evSettle):
+		event = evSettle
+	case tells:
+		event = evTell
+	case wakes:
+		event = evWake
+	case sends:
+		event = sending
+	case in.begins && in.sendIdle:
+		event = evAhead
+	default:
+		return evNone, 0
+	}
+	m.hostLast = event == evHost
+	m.passed += b2i(sends)
+	switch event {
+	case evTimes:
+		vl = m.scan
+		m.scanDue = false
+		m.scans, m.scan = m.scan != engineLinks-1, (m.scan+1)%engineLinks
+	case evHost:
+		vl = in.cVL
+	case evLook, evHear:
+		vl = in.rVL
+	case evPut, evAhead:
+		vl = in.pVL
+	default:
+		vl = m.queues[event][0].vl
+		m.queues[event] = m.queues[event][1:]
+	}
+	if event == evPut || event == evTalk {
+		m.putLast, m.passed = event == evPut, 0
+	}
+	return event, vl
+}
+
 // engineModel does what net_vl_engine does, event by event; what it is given comes by in.
 type engineModel struct {
-	links                            [8]engineLink
-	queues                           map[engineEvent][]engineWait
+	nextModel
+	links                            [engineLinks]engineLink
 	free                             []uint8
 	vl                               uint8
 	event                            engineEvent
 	ticks                            int
-	paces                            uint8
-	scan                             uint8
-	scans, scanDue                   bool
-	hostLast, putLast                bool
 	leads, leading, stale, loseLead  bool
 	leadVL                           uint8
 	takes, noRoom, noCredit, spoiled bool
@@ -77,54 +168,18 @@ type engineModel struct {
 func (m *engineModel) passes(begins, quit, pace, tick bool) {
 	m.leads = m.leads && begins
 	m.leading = m.leading && !quit
-	if pace {
-		m.scanDue = true
-		m.paces++
-	}
 	if tick {
 		m.ticks = (m.ticks + 1) & engineTime
-		m.scans = true
 	}
-}
-
-// waits says whether a virtual link waits in a queue.
-func (e *engineTest) waits(queue engineEvent) bool {
-	q := e.queues[queue]
-	return len(q) > 0 && e.clocks >= q[0].from && (queue != evSettle || e.paces-q[0].at >= engineAckDelay)
+	m.nextModel.passes(pace, tick)
 }
 
 // choose draws the next event, and its virtual link.
 func (e *engineTest) choose() (event engineEvent, vl uint8) {
-	talks := e.waits(evTalk) && *e.SendIdle
-	tells, wakes := e.waits(evTell) && *e.ToldReady, e.waits(evWake) && *e.MRoom
-	others := *e.Look || *e.Hear || e.waits(evSettle) || tells || wakes || *e.Put || talks
-	switch {
-	case e.scans && e.scanDue:
-		return evTimes, e.scan
-	case *e.CEn && !(e.hostLast && others):
-		return evHost, *e.CVl
-	case *e.Look:
-		return evLook, *e.RVl
-	case *e.Hear:
-		return evHear, *e.RVl
-	case e.waits(evSettle):
-		event = evSettle
-	case tells:
-		event = evTell
-	case wakes:
-		event = evWake
-	case *e.Put && !(e.putLast && talks):
-		return evPut, *e.PVl
-	case talks:
-		event = evTalk
-	case *e.Begins && !e.leading && *e.SendIdle:
-		return evAhead, *e.PVl
-	default:
-		return evNone, 0
-	}
-	vl = e.queues[event][0].vl
-	e.queues[event] = e.queues[event][1:]
-	return event, vl
+	return e.nextModel.choose(nextIn{
+		look: *e.Look, hear: *e.Hear, rVL: *e.RVl, put: *e.Put, begins: *e.Begins && !e.leading, pVL: *e.PVl, host: *e.CEn, cVL: *e.CVl,
+		sendIdle: *e.SendIdle, toldReady: *e.ToldReady, room: *e.MRoom,
+	})
 }
 
 // turn is an event, or a clock in which there is none.
@@ -133,14 +188,6 @@ func (e *engineTest) turn() {
 		e.leads, e.changed, e.parks = true, false, false
 		if e.event, e.vl = e.choose(); e.event == evNone {
 			return
-		}
-		e.hostLast = e.event == evHost
-		if e.event == evPut || e.event == evTalk {
-			e.putLast = e.event == evPut
-		}
-		if e.event == evTimes {
-			e.scanDue = false
-			e.scans, e.scan = e.scan != 7, (e.scan+1)&7
 		}
 	})
 	if e.event == evNone {
@@ -242,7 +289,7 @@ func (e *engineTest) looks() {
 func (e *engineTest) queue(event engineEvent, waits *bool, puts bool) {
 	if puts && !*waits {
 		*waits = true
-		e.queues[event] = append(e.queues[event], engineWait{vl: e.vl, from: e.clocks + 2, at: e.paces})
+		e.wait(event, e.vl)
 	}
 }
 

@@ -8,7 +8,7 @@
 //   look with `at`, and from the next clock on: holds: that slot is to be kept when it is freed, since a completion goes with it; walk: it
 //   is freed; freed (pulse): one of a context has been, and is not kept.
 //
-// Source: doc/protocol.md, "Messages of an interface".
+// Source: doc/protocol.md, "Messages of an interface". Proven: net_vl_context.formal.v.
 module net_vl_context #(
     parameter CONTEXTS = 8,
     parameter VIRTUAL  = 4,
@@ -36,15 +36,25 @@ module net_vl_context #(
     output wire                holds,
     output wire                freed
 );
+`ifdef FORMAL
+    wire [CONTEXTS+3:0] f_entry;
+    wire [1:0]          f_marks;
+`endif
     wire [CONTEXTS+3:0] entry;
     reg                 fresh;
     ram_sdp #(.WIDTH(CONTEXTS + 4), .DEPTH(1 << VIRTUAL)) u_table (
         .clk(clk), .wr_en(wr_en), .wr_addr(wr_vl), .wr_data(clear ? {CONTEXTS + 4{1'b0}} : {ctx, life}),
         .rd_en(rd_en), .rd_addr(rd_vl), .rd_data(entry)
+`ifdef FORMAL
+        , .f_addr(f_vl), .f_word(f_entry)
+`endif
     );
     wire mine, is_last;
     ram_sdp #(.WIDTH(2), .DEPTH(SLOTS)) u_marks (
         .clk(clk), .wr_en(keep), .wr_addr(slot), .wr_data({k_mine, k_final}), .rd_en(look), .rd_addr(at), .rd_data({mine, is_last})
+`ifdef FORMAL
+        , .f_addr(f_slot), .f_word(f_marks)
+`endif
     );
     assign holds = mine && is_last;
     assign freed = walk && mine && !is_last;
@@ -54,5 +64,8 @@ module net_vl_context #(
         if (sets)  ctx <= set_to >> CONTEXTS == 8'd0 ? set_to[CONTEXTS-1:0] : {CONTEXTS{1'b0}};
         if (opens) life    <= life + 4'd1;
     end
+`ifdef FORMAL
+`include "net_vl_context.formal.v"
+`endif
 endmodule
 `resetall

@@ -20,6 +20,7 @@
 //   is not ours.
 //   tick (pulse): the time of TIME bits moves on; the table is looked through from then on, a link each `pace`. What has come is
 //   acknowledged within ACK_DELAY paces, less than 128.
+//   `put`, and a link that is to send, wait for few events, of whatever links: see net_vl_next.
 //
 // An event takes five clocks, and two for each packet that is freed. For the first 2^VIRTUAL or SLOTS clocks it clears the table.
 // Source: doc/protocol.md, "Virtual links".
@@ -84,7 +85,7 @@ module net_vl_engine #(
     input  wire [31:0]        c_wdata,
     output wire               c_done,
     output wire               c_ok,
-    output reg  [31:0]        c_value,
+    output wire [31:0]        c_value,
 
     input  wire               send_idle,
     output wire               send_start,
@@ -129,7 +130,7 @@ module net_vl_engine #(
 );
 `include "linkproto.vh"
     localparam VLS = 1 << VIRTUAL, TIME = $clog2(8 * RETRY + 1) + 1, STATE = 2 * 24 + 3 * 7 + 9 + 2 * TIME;
-    localparam ENTRY = 8 + 3 * 8 + 16 + 2 + 16 + 32 + 16 + 16 + 3 * SW + STATE;
+    localparam REGS = 122, ENTRY = 8 + REGS + 3 * SW + STATE;
     localparam CLEARS = VIRTUAL > SW ? VIRTUAL : SW;
     localparam integer LONGER = VLS > SLOTS ? VLS : SLOTS;
     localparam [CLEARS:0] CLEAR_ALL = LONGER[CLEARS:0], ALL_VLS = VLS[CLEARS:0], ALL_SLOTS = SLOTS[CLEARS:0];
@@ -137,19 +138,13 @@ module net_vl_engine #(
     // The table: what the host has said, the list of slots, and the state. `listed`, `parked`, `due`, `timed`: the link waits for its turn,
     // for room, to be told, to acknowledge, open or not.
     reg               listed, parked, due, timed, open, up, gave_up, trapped;
-    reg  [7:0]        earlier, given, returned; // packets freed by lives before; MESSAGEs that the host got, and has freed
-    reg  [15:0]       peer, number;
-    reg  [1:0]        class_of;
-    reg  [31:0]       own_key;
-    reg  [15:0]       replays, dropped;
     reg  [SW-1:0]     first, last, send;        // slots of the oldest packet, the latest, and the one to send next
     reg  [STATE-1:0]  state;
 
     localparam [2:0] CLEAR = 3'd0, IDLE = 3'd1, READ = 3'd2, SLOT = 3'd3, WALK = 3'd4, APPLY = 3'd5, WRITE = 3'd6;
-    localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT,
-        COUNTS = `LP_VL_COUNTS, CONTEXT = `LP_VL_CONTEXT,
-        LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
-        SETTLE = 4'd8, AHEAD = 4'd9;
+    localparam [3:0] STATUS = `LP_VL_STATUS, CONTEXT = `LP_VL_CONTEXT,
+        LOOK = 4'd0, HEAR = 4'd8, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5, WAKE = 4'd6, TELL = 4'd7,
+        SETTLE = 4'd1, AHEAD = 4'd10;               // events, as net_vl_next calls them
     reg  [2:0]         at;
     reg  [3:0]         event_is;
     reg  [CLEARS:0]    cleared;
@@ -162,35 +157,12 @@ module net_vl_engine #(
     reg                changed, parks;
     reg                takes_it, no_room, no_credit;    // of the ROUTE that comes
     reg                spoiled;                 // its link has been opened since it was looked up
-    reg                put_last, host_last;     // those had their turn, and others theirs next
     reg  [TIME-1:0]    now;
-    reg                scans, scan_due;         // the table is looked through; the next link is due
-    reg  [VIRTUAL-1:0] scan;
 
-    // Queues of links: for their turn to send, to be told, for room, to acknowledge what has come.
-    localparam TURNS = 0, TELLS = 1, WAKES = 2, SETTLES = 3;
-    wire [3:0]           queue, waits, serve;
-    wire [4*VIRTUAL-1:0] firsts;
-    wire idle  = at == IDLE;
-    wire talks = waits[TURNS] && send_idle;
-    wire settles = waits[SETTLES];
-    wire tells = waits[TELLS] && told_ready;
-    wire wakes = waits[WAKES] && m_room;
-    wire others = look || hear || settles || tells || wakes || put || talks;
-    wire [3:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
-                        settles ? SETTLE : tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : talks ? TALK : AHEAD;
-    wire chosen = (scans && scan_due) || c_en || others || (begins && !leading && send_idle);
-    reg  [VIRTUAL-1:0] chosen_vl;
-    always @* case (choice)
-        LOOK, HEAR: chosen_vl = r_vl;
-        PUT, AHEAD: chosen_vl = p_vl;
-        HOST:       chosen_vl = c_vl;
-        TALK:       chosen_vl = firsts[VIRTUAL*TURNS +: VIRTUAL];
-        TELL:       chosen_vl = firsts[VIRTUAL*TELLS +: VIRTUAL];
-        WAKE:       chosen_vl = firsts[VIRTUAL*WAKES +: VIRTUAL];
-        SETTLE:     chosen_vl = firsts[VIRTUAL*SETTLES +: VIRTUAL];
-        default:    chosen_vl = scan;
-    endcase
+    wire               idle = at == IDLE;
+    wire               chosen;
+    wire [3:0]         choice;
+    wire [VIRTUAL-1:0] chosen_vl;
 
     // The rules, at the state as it was read.
     wire apply = at == APPLY && !dies;
@@ -209,7 +181,8 @@ module net_vl_engine #(
     wire returns = apply && event_is == HOST && c_space;
     wire wakens  = apply && event_is == HOST && c_wake;
     wire resumes = serves || ((returns || wakens) && !trapped && !parked) || (apply && event_is == WAKE && !trapped);
-    wire [7:0] with_host = given - returned;
+    wire [7:0]  with_host;
+    wire [31:0] own_key;
     wire for_context = r_message && x_context != {CW{1'b0}};
     wire credit  = for_context ? x_credit && !x_blind : !r_message || with_host < WINDOW[7:0];
     wire refuses = no_room || (no_credit && !credit && !(for_context && x_blind));
@@ -234,24 +207,14 @@ module net_vl_engine #(
     assign ev_replay = replay;
     assign ev_drop   = unsent || (rest && r_packet && !delivers) || (heard && !takes_route && up);
 
-    // What is said, and what was: the low bits of a number mean the nearest to the one that is known.
-    function [15:0] high(input [23:0] known, input [7:0] low);
-        reg behind;
-        begin
-            behind = low[7] ^ known[7] ^ (low[6:0] < known[6:0]);
-            high   = known[23:8] + {15'd0, !behind && low < known[7:0]} - {15'd0, behind && low > known[7:0]};
-        end
-    endfunction
-    wire [15:0] r_number = r_packet ? high(expect_next, r_seq) : 16'd0;
-    wire [15:0] r_expect = high(base, r_next);
+    // What is said, and what was.
     assign looked = apply && event_is == LOOK && there;
     assign opened = open;
-    assign ours   = r_src == peer;
+    assign ours   = r_src == send_dest;
     wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
     wire   room   = !r_host || m_room || for_context;
     assign x_refused = rest && stops && !takes_it && for_context;
     assign takes  = wanted && room && credit;
-    assign key    = {own_key[15:0] ^ r_number, own_key[31:16] ^ r_expect};
     assign heard  = apply && event_is == HEAR && (acked || (!takes_route && there));
     assign put_done   = apply && event_is == PUT && !acked;
     assign put_ok     = put_done && open && has_room;
@@ -259,9 +222,6 @@ module net_vl_engine #(
     assign {send_early, send_whole} = {starts, ends};
     assign send_undo  = (leading && (put_done ? !follows : !begins && !put)) || (apply && event_is == PUT && acked && !packet);
     wire   with_packet = packet || starts;
-    assign send_dest  = peer;
-    assign send_class = class_of;
-    assign send_vl    = number;
     assign send_state = {lost ? `LP_KIND_LOST : `LP_KIND_ACK, own_stop, 4'd0, with_packet};
     assign send_next  = expect_next[7:0];
     assign send_seq   = with_packet ? seq[7:0] : 8'd0;
@@ -271,18 +231,18 @@ module net_vl_engine #(
     // The host's.
     assign c_done = apply && event_is == HOST;
     assign c_ok   = !c_resume || trapped;
-    wire [15:0] status = {8'd0, open, gave_up, count != 7'd0, lost, trapped, own_stop, peer_stop, up};
-    assign told_freed = earlier + base[7:0];
-    always @* case ({1'b0, c_reg})
-        PEER:    c_value = {14'd0, class_of, peer};
-        NUMBER:  c_value = {16'd0, number};
-        KEY:     c_value = own_key;
-        STATUS:  c_value = {told_freed, 8'd0, status};
-        EXPECT:  c_value = {8'd0, expect_next};
-        COUNTS:  c_value = {dropped, replays};
-        CONTEXT: c_value = {{32-CW{1'b0}}, x_context};
-        default: c_value = {10'd0, x_life, {8-CW{1'b0}}, x_context, count, peer_stop, up, open};
-    endcase
+    wire [15:0]      status = {8'd0, open, gave_up, count != 7'd0, lost, trapped, own_stop, peer_stop, up};
+    wire [REGS-1:0]  regs;
+    wire [ENTRY-1:0] entry;
+    wire             writes_reg = c_done && c_write && !open;
+    net_vl_regs #(.CW(CW), .REGS(REGS)) u_regs (
+        .clk(clk), .load(at == READ), .was(entry[ENTRY-9 -: REGS]), .regs(regs),
+        .wr_en(writes_reg), .number_of(c_reg), .wdata(c_wdata), .opens(opens), .gets(rest && delivers && r_message && !for_context),
+        .returns(returns), .replay(replay), .drop(ev_drop), .base(base), .expect_next(expect_next), .status(status), .count(count),
+        .of_context(x_context), .life(x_life), .r_packet(r_packet), .r_seq(r_seq), .r_next(r_next), .key(key),
+        .peer(send_dest), .class_of(send_class), .number(send_vl), .own_key(own_key),
+        .freed(told_freed), .with_host(with_host), .value(c_value)
+    );
 
     wire [15:0]     size;
     wire [SW-1:0]   link;
@@ -303,22 +263,22 @@ module net_vl_engine #(
     assign send_size = starts ? p_total : packet ? size : 16'd0;
 
     // Each link waits once in each queue.
-    assign queue[TURNS]   = at == WRITE && open && up && says && !listed;
-    assign queue[TELLS]   = at == WRITE && changed && !due;
-    assign queue[WAKES]   = at == WRITE && parks && !parked;
-    assign queue[SETTLES] = at == WRITE && open && unsaid && !says && !timed;
-    assign serve = {choice == SETTLE, choice == WAKE, choice == TELL, choice == TALK} & {4{idle && chosen}};
-    net_vl_queues #(.VIRTUAL(VIRTUAL), .DELAY(ACK_DELAY)) u_queues (
-        .clk(clk), .rst(rst), .pace(pace), .put(queue), .vl(vl), .valid(waits), .first(firsts), .take(serve)
+    wire to_turn   = at == WRITE && open && up && says && !listed;
+    wire to_tell   = at == WRITE && changed && !due;
+    wire to_wake   = at == WRITE && parks && !parked;
+    wire to_settle = at == WRITE && open && unsaid && !says && !timed;
+    net_vl_next #(.VIRTUAL(VIRTUAL), .ACK_DELAY(ACK_DELAY)) u_next (
+        .clk(clk), .rst(rst), .tick(tick), .pace(pace), .idle(idle), .chosen(chosen), .choice(choice), .vl(chosen_vl),
+        .look(look), .hear(hear), .r_vl(r_vl), .put(put), .begins(begins && !leading), .p_vl(p_vl), .c_en(c_en), .c_vl(c_vl),
+        .send_idle(send_idle), .told_ready(told_ready), .m_room(m_room),
+        .to_turn(to_turn), .to_tell(to_tell), .to_wake(to_wake), .to_settle(to_settle), .of_vl(vl)
     );
 
-    wire [ENTRY-1:0] entry;
     wire writes = at == WRITE;
     wire clears_vl = at == CLEAR && cleared < ALL_VLS;
     wire [SW-1:0] send_now = next == 7'd0 ? first : send;
-    wire [ENTRY-1:0] new_entry = {listed || queue[TURNS], parked || queue[WAKES], due || queue[TELLS],
-        timed || queue[SETTLES], open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key, replays, dropped,
-        first, last, send_now, state};
+    wire [ENTRY-1:0] new_entry = {listed || to_turn, parked || to_wake, due || to_tell, timed || to_settle, open, up, gave_up, trapped,
+        regs, first, last, send_now, state};
     ram_sdp #(.WIDTH(ENTRY), .DEPTH(VLS)) u_table (
         .clk(clk), .wr_en(writes || clears_vl), .wr_addr(writes ? vl : cleared[VIRTUAL-1:0]),
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
@@ -333,7 +293,7 @@ module net_vl_engine #(
     generate
         if (CONTEXTS != 0) begin : g_contexts
             net_vl_context #(.CONTEXTS(CONTEXTS), .VIRTUAL(VIRTUAL), .SLOTS(SLOTS)) u_context (
-                .clk(clk), .rd_en(idle), .rd_vl(chosen_vl), .sets(c_done && c_write && !open && {1'b0, c_reg} == CONTEXT),
+                .clk(clk), .rd_en(idle), .rd_vl(chosen_vl), .sets(writes_reg && {1'b0, c_reg} == CONTEXT),
                 .set_to(c_wdata[7:0]), .opens(opens), .wr_en(writes || clears_vl), .clear(!writes),
                 .wr_vl(writes ? vl : cleared[VIRTUAL-1:0]), .ctx(x_context), .life(x_life),
                 .look(at == SLOT), .at(first), .keep(put_ok), .slot(p_slot), .k_mine(p_mine), .k_final(p_final),
@@ -345,9 +305,7 @@ module net_vl_engine #(
         end
     endgenerate
 
-    assign told      = apply && event_is == TELL;
-    assign told_vl   = vl;
-    assign told_status = status;
+    assign {told, told_vl, told_status} = {apply && event_is == TELL, vl, status};
     always @(posedge clk) begin
         case (at)
             CLEAR: begin
@@ -358,13 +316,10 @@ module net_vl_engine #(
                 {vl, event_is, acked, dies, changed, parks, walk} <= {chosen_vl, choice, 11'd0};
                 if (chosen) at <= READ;
                 leads <= 1'b1;
-                if (chosen) host_last <= choice == HOST;
-                if (chosen && (choice == PUT || choice == TALK)) put_last <= choice == PUT;
-                if (chosen && choice == TIMES) {scans, scan, scan_due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
             end
             READ: begin
-                {listed, parked, due, timed, open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key,
-                    replays, dropped, first, last, send, state} <= entry;
+                {listed, parked, due, timed, open, up, gave_up, trapped} <= entry[ENTRY-1 -: 8];
+                {first, last, send, state} <= entry[3*SW+STATE-1:0];
                 at <= SLOT;
             end
             SLOT: at <= walk != 7'd0 ? WALK : APPLY;
@@ -399,27 +354,16 @@ module net_vl_engine #(
                     default: ;
                 endcase
                 if (rest && stops) {trapped, parks} <= {takes_it, no_room};
-                if (rest && delivers && r_message && !for_context) given <= given + 8'd1;
-                if (serves)  trapped  <= 1'b0;
-                if (returns) returned <= c_wdata[7:0];
+                if (serves) trapped <= 1'b0;
                 if (turn && packet) send <= link;
-                if (c_done && c_write && !open) case ({1'b0, c_reg})
-                    PEER:    {class_of, peer} <= c_wdata[17:0];
-                    NUMBER:  number  <= c_wdata[15:0];
-                    KEY:     own_key <= c_wdata;
-                    default: ;
-                endcase
                 if (opens) begin
                     {open, up, gave_up, changed} <= {1'b1, c_wdata[`LP_VL_STATUS_UP_BIT], 2'b01};
-                    {replays, dropped, state}    <= {STATE + 32{1'b0}};
-                    {earlier, given, returned}    <= {told_freed, 16'd0};
+                    state <= {STATE{1'b0}};
                 end
                 if (greets || rest) begin
                     up <= 1'b1;
                     if (!up) changed <= 1'b1;
                 end
-                if (replay && !(&replays)) replays <= replays + 16'd1;
-                if (ev_drop && !(&dropped)) dropped <= dropped + 16'd1;
                 if (opens && vl == r_vl) spoiled <= 1'b1;
                 if (closes || gives_up) begin
                     {dies, changed, walk, at} <= {2'b11, count, SLOT};
@@ -434,14 +378,12 @@ module net_vl_engine #(
         endcase
         if (!begins) leads <= 1'b0;
         if (!begins && !put) leading <= 1'b0;
-        if (pace) scan_due <= 1'b1;
-        if (tick) {now, scans} <= {now + {{TIME-1{1'b0}}, 1'b1}, 1'b1};
+        if (tick) now <= now + {{TIME-1{1'b0}}, 1'b1};
         if (rst) begin
             at <= CLEAR;
             cleared <= {CLEARS + 1{1'b0}};
             now <= {TIME{1'b0}};
-            {scans, scan_due, put_last, host_last, spoiled, leading} <= 6'd0;
-            scan <= {VIRTUAL{1'b0}};
+            {spoiled, leading} <= 2'd0;
         end
     end
 endmodule

@@ -98,7 +98,6 @@ type engineTest struct {
 	t         testing.TB
 	b         *testbench.Bench
 	r         *testbench.Rand
-	clocks    int
 	receiving int     // of a ROUTE: 0 none, 1 look, 2 hear
 	busy      bool    // the sender
 	coming    bool    // a packet comes that is sent ahead
@@ -155,7 +154,6 @@ func (e *engineTest) clock(model func(*engineSays)) {
 	e.passes(*e.Begins, quit, *e.Pace, *e.Tick)
 	e.b.Step(1)
 	e.react(want, gives)
-	e.clocks++
 }
 
 // react is what the others do next, for what they are told.

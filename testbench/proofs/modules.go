@@ -269,6 +269,18 @@ func net() []prove.Proof {
 			Files: []string{"net/net_vl_queues.v"}, Parts: []string{"common/fifo_sync.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "net_vl_next",
+			Properties: "what is chosen is asked for, and its link is the one that asks; a packet that is put, and the link that is the next to send, wait for 7 events at most, whatever " +
+				"others ask, whoever says STOP; the host is not chosen twice while others wait; each link is looked through in its turn",
+			Top: "net_vl_next", Params: params{"VIRTUAL": "2"}, Depth: 2, Files: []string{"net/net_vl_queues_any.formal.v", "net/net_vl_next.v"},
+		},
+		{
+			Name: "net_vl_context",
+			Properties: "of each link the context and the life that were last said of it are told, whatever is said of others; a context that there is not is none; of each slot, " +
+				"whether it is kept for a completion or counted as freed, by what was last put into it",
+			Top: "net_vl_context", Params: params{"CONTEXTS": "3", "VIRTUAL": "2", "SLOTS": "4"}, Depth: 2, Files: []string{"net/net_vl_context.v", "common/ram_sdp.v"},
+		},
+		{
 			Name: "net_vl_slots", Properties: "of each slot, what was last said of it is told: the next of its link, its length, and when it was sent",
 			Top: "net_vl_slots", Params: params{"SLOTS": "4", "TIME": "3"}, Depth: 2, Files: []string{"net/net_vl_slots.v", "common/ram_sdp.v"},
 			Parts: []string{"common/fifo_sync.v"},

@@ -175,6 +175,7 @@ type fake struct {
 	count  uint32
 	answer func(f *fake, p linkproto.Packet) (handled bool)
 	routed func(f *fake, r linkproto.Route) // gets ROUTEs
+	bytes  []byte                           // of the ROUTE that routed gets
 	line   []linkproto.Symbol
 }
 
@@ -211,7 +212,8 @@ func (f *fake) Turn(n int, lines []lockstep.Line) (int, error) {
 		}
 		f.count++
 		var r linkproto.Route
-		if f.routed != nil && r.Decode(raw) == nil {
+		if f.routed != nil && r.Open(raw) == nil && (r.State != linkproto.RouteDatagram || linkproto.CheckRoute(raw, 0) == nil) {
+			f.bytes = raw
 			f.routed(f, r)
 			continue
 		}

@@ -17,8 +17,13 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// Environment of TestVictim: the served network interface, and its peer.
-const victimTarget, victimPeer = "LMMC_TEST_VICTIM", "LMMC_TEST_VICTIM_PEER"
+// Environment of TestVictim: the served network interface, its peer, and whether the network interface carries the context out.
+const victimTarget, victimPeer, victimEngine = "LMMC_TEST_VICTIM", "LMMC_TEST_VICTIM_PEER", "LMMC_TEST_VICTIM_ENGINE"
+
+// engineOptions are those of a context that the network interface carries out: three of them have not enough frames.
+var engineOptions = message.Options{Engine: true, Frames: 28, Longest: 3000}
+
+const engineContext = 3 // the last one
 
 // TestVictim is the program that TestMessagesKilled kills: with descriptors posted, and a message underway that its peer takes and one that it does not.
 func TestVictim(t *testing.T) {
@@ -28,11 +33,15 @@ func TestVictim(t *testing.T) {
 	}
 	peer := check.Must(strconv.ParseUint(os.Getenv(victimPeer), 10, 16))(t)
 	node := check.Must(hostdrv.OpenNode(t.Context(), target, hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
-	c := check.Must(message.Open(t.Context(), node, 5, message.Options{}))(t)
+	o, context, much := message.Options{}, 5, 500_000
+	if os.Getenv(victimEngine) != "" {
+		o, context, much = engineOptions, engineContext, engineOptions.Longest
+	}
+	c := check.Must(message.Open(t.Context(), node, context, o))(t)
 	for range 3 {
 		check.Fatal(t, c.PostReceive(message.Receive{Data: make([]byte, 5000)}))
 	}
-	check.Fatal(t, errors.Join(c.PostSend(message.Send{Node: uint16(peer), Data: make([]byte, 10)}), c.PostSend(message.Send{Node: uint16(peer), Data: make([]byte, 500_000)})))
+	check.Fatal(t, errors.Join(c.PostSend(message.Send{Node: uint16(peer), Data: make([]byte, 10)}), c.PostSend(message.Send{Node: uint16(peer), Data: make([]byte, much)})))
 	check.Must(c.Wait(t.Context()))(t)
 	fmt.Println("underway")
 	check.Must(c.Wait(t.Context()))(t)
@@ -55,21 +64,13 @@ func testMessagesKilled(t *testing.T, rung string) {
 	for range 2 {
 		check.Fatal(t, peer.PostReceive(message.Receive{Data: make([]byte, 500_000)}))
 	}
-	victim := exec.CommandContext(t.Context(), check.Must(os.Executable())(t), "-test.run=^TestVictim$")
-	victim.Env = append(os.Environ(), victimTarget+"=unix:"+path(0), victimPeer+"="+strconv.Itoa(int(number(w, 1))), "GOCOVERDIR="+t.TempDir())
-	victim.Stderr = os.Stderr
-	said := check.Must(victim.StdoutPipe())(t)
-	check.Fatal(t, victim.Start())
+	victim, said := startVictim(t, path(0), number(w, 1))
 	check.Equal(t, "what came first", len(check.Must(peer.Wait(t.Context()))(t).Data), 10)
 	const sends = 40 // more than there are descriptors for
 	for range sends {
 		check.Fatal(t, peer.PostSend(message.Send{Node: number(w, 0), Data: make([]byte, 5000)}))
 	}
-	line := make([]byte, len("underway"))
-	check.Must(io.ReadFull(said, line))(t)
-	check.Equal(t, "what the program said", string(line), "underway")
-	check.Fatal(t, victim.Process.Kill())
-	victim.Wait()
+	killVictim(t, victim, said)
 
 	arrived := 0
 	for range sends {
@@ -101,6 +102,69 @@ func testMessagesKilled(t *testing.T, rung string) {
 		check.Fatal(t, done.Err)
 	}
 	check.Equal(t, "messages cut short", check.Must(peer.Stats())(t).Broken, 1)
+}
+
+// startVictim starts the program of TestVictim.
+func startVictim(t *testing.T, path string, peer uint16, env ...string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	victim := exec.CommandContext(t.Context(), check.Must(os.Executable())(t), "-test.run=^TestVictim$")
+	victim.Env = append(append(os.Environ(), victimTarget+"=unix:"+path, victimPeer+"="+strconv.Itoa(int(peer)), "GOCOVERDIR="+t.TempDir()), env...)
+	victim.Stderr = os.Stderr
+	said := check.Must(victim.StdoutPipe())(t)
+	check.Fatal(t, victim.Start())
+	return victim, said
+}
+
+// killVictim kills it when its messages are underway.
+func killVictim(t *testing.T, victim *exec.Cmd, said io.Reader) {
+	t.Helper()
+	line := make([]byte, len("underway"))
+	check.Must(io.ReadFull(said, line))(t)
+	check.Equal(t, "what the program said", string(line), "underway")
+	check.Fatal(t, victim.Process.Kill())
+	victim.Wait()
+}
+
+// TestEngineKilled kills a program whose context the network interface carries out, with descriptors posted both ways: the context is disabled and its frames are free, its
+// virtual link is closed and sends to it complete with an error, another context goes on, and the next program has this one.
+func TestEngineKilled(t *testing.T) {
+	w, nis := programs(t, 2, engines)
+	path := sockets(t, nis)
+	open := func(i, context int, o message.Options) *message.Context {
+		node := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+path(i), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+		t.Cleanup(func() { check.Error(t, node.Close()) })
+		return check.Must(message.Open(t.Context(), node, context, o))(t)
+	}
+	near, far := open(0, engineContext-1, engineOptions), open(1, engineContext-1, engineOptions)
+	for range 2 {
+		peer := open(1, engineContext, engineOptions)
+		check.Fatal(t, peer.PostReceive(message.Receive{Data: make([]byte, 10)}))
+		victim, said := startVictim(t, path(0), number(w, 1), victimEngine+"=1")
+		check.Equal(t, "what came first", len(check.Must(peer.Wait(t.Context()))(t).Data), 10)
+		const sends, kept = 40, 4 // of which the network interface has room for few
+		for range sends {
+			check.Fatal(t, peer.PostSend(message.Send{Node: number(w, 0), Data: make([]byte, 3000)}))
+		}
+		killVictim(t, victim, said)
+		arrived := 0
+		for range sends {
+			done := check.Must(peer.Wait(t.Context()))(t)
+			if arrived += map[bool]int{true: 1}[done.Err == nil]; done.Received || done.Err != nil && !errors.Is(done.Err, message.ErrPeer) {
+				t.Fatalf("%+v", done)
+			}
+		}
+		if arrived > 3+kept+16 {
+			t.Errorf("%d sends arrived at a program that had 3 descriptors", arrived)
+		}
+		check.Equal(t, "STATUS of its context", check.Must(nis[0].ReadRegister(t.Context(), linkproto.ContextRegStatus.Reg(engineContext)))(t), 0)
+		passes(t, w, near, far, 1000)
+		check.Fatal(t, peer.Close()) // which may have the other message of the victim
+	}
+	next, peer := open(0, engineContext, engineOptions), open(1, engineContext, engineOptions)
+	passes(t, w, next, peer, 3000)
+	check.Fatal(t, next.PostReceive(message.Receive{Data: make([]byte, 10)}))
+	check.Fatal(t, peer.PostSend(message.Send{Node: number(w, 0), Data: []byte("again")}))
+	check.Equal(t, "message after all", string(check.Must(next.Wait(t.Context()))(t).Data), "again")
 }
 
 // gone is a host whose program dies: it says nothing more.

@@ -73,11 +73,12 @@ module ni_msg_post #(
     reg  [127:0] descriptor;
     reg  [7:0]   first, last;
     reg  [3:0]   size;
-    reg  [15:0]  head_at;
+    localparam HW = ADDR_WIDTH - 6;     // bits of a place in a ring: four like it fit into the memory
+    reg  [HW-1:0] head_at;
     wire         owns;
     wire [ADDR_WIDTH-1:0] entry;
     ni_msg_place #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH)) u_place (
-        .first(first), .last(last), .size(size), .skip(2'd`LP_RING_RECEIVES), .twice(1'b0), .n(head_at), .entry(entry),
+        .first(first), .last(last), .size(size), .skip(2'd`LP_RING_RECEIVES), .twice(1'b0), .n({{16-HW{1'b0}}, head_at}), .entry(entry),
         .address(descriptor[31:0]), .length(descriptor[63:32]), .owns(owns)
     );
     assign idle         = !used;
@@ -115,9 +116,9 @@ module ni_msg_post #(
                 ctx <= used ? spent : forget ? forget_context : q_context;
                 if (used || forget || q_valid) state <= used ? NEXT : forget ? FIND : TAKE;
             end
-            TAKE: if (u_done) begin
-                {first, last, size, head_at} <= {e_first, e_last, e_size, e_receive_head};
-                state <= e_enabled && e_posted ? READ : IDLE;
+            TAKE: begin
+                {first, last, size, head_at} <= {e_first, e_last, e_size, e_receive_head[HW-1:0]};
+                if (u_done) state <= e_enabled && e_posted ? READ : IDLE;
             end
             READ: if (rd_done) begin
                 descriptor <= {rd_data, descriptor[127:32]};
@@ -149,6 +150,6 @@ module ni_msg_post #(
         if (consume) {used, spent} <= {1'b1, consume_context};
         if (rst) {state, ctx, used} <= {CLEAR, {CONTEXTS + 1{1'b0}}};
     end
-    wire unused = ^{descriptor, entry[3:0]};
+    wire unused = ^{descriptor, entry[3:0], e_receive_head};
 endmodule
 `resetall

@@ -77,16 +77,17 @@ module ni_msg_receive #(
         COMPLETE = 4'd8;
     localparam [3:0] FIELDS = `LP_MESSAGE_DATA_OFFSET;
     localparam [15:0] FIXED = `LP_MESSAGE_MIN_LENGTH;
-    localparam AW = ADDR_WIDTH, WIDTH = 2 + 4 + CONTEXTS + 16 + 96 + AW;
+    localparam AW = ADDR_WIDTH, WIDTH = 2 + 4 + CONTEXTS + 16 + 32 + 2*(AW + 1) + AW;
 
     // Of each link: its message is underway to a receive, or is dropped; of which life and context; the receive's cookie; the message's tag
-    // and length, what of it is to come, and where that goes.
+    // and length, what of it is to come, and where that goes. A length that is kept is one for which a receive has room.
     reg  [3:0]          state;
     reg                 active, drops;
     reg  [3:0]          life;
     reg  [CONTEXTS-1:0] ctx;
     reg  [15:0]         cookie;
-    reg  [31:0]         tag, length, rest;
+    reg  [31:0]         tag, length;
+    reg  [AW:0]         rest;
     reg  [AW-1:0]       place;
     wire [WIDTH-1:0]    joined;
     wire                j_active = joined[WIDTH-1], j_drops = joined[WIDTH-2];
@@ -105,11 +106,12 @@ module ni_msg_receive #(
     reg  [AW-1:0]       address;        // of the receive
     reg  [AW:0]         space;
     reg  [15:0]         new_cookie;
-    reg  [15:0]         left;           // bytes of data that are to be written
+    localparam LW = AW < 15 ? AW + 1 : 16;
+    reg  [LW-1:0]       left;           // bytes of data that are to be written
     wire [15:0] bytes    = head[23:8] - FIXED;
     wire [31:0] says_tag = head[55:24], says_rest = head[87:56], bytes_32 = {16'd0, bytes};
     wire        unsound  = says_rest < bytes_32 || (bytes == 16'd0 && says_rest != 32'd0);
-    wire        follows  = says_tag == tag && says_rest == rest;
+    wire        follows  = says_tag == tag && says_rest == {{31-AW{1'b0}}, rest};
     wire        is_last    = says_rest == bytes_32;
     wire        fresh    = !active && !drops;
 
@@ -124,10 +126,15 @@ module ni_msg_receive #(
     wire   breaks  = state == FOUND && stale;
     wire   settles = state == SETTLE && idle && posted_idle && !sweeping;
     wire   writes_join = settles && !cancelled;
-    reg  [WIDTH-1:0] after;
+    wire [AW-1:0] goes_on = (active ? place : address) + bytes[AW-1:0];
+    wire   joins = !malformed && !drops && (active || fits);
+    wire [31:0] to_come = says_rest - bytes_32;
+    wire   goes  = writes_join && !is_last;
+    wire [WIDTH-1:0] after = {goes && joins, goes && !joins, new_life, new_context, active ? cookie : new_cookie, says_tag,
+                              active ? length[AW:0] : says_rest[AW:0], to_come[AW:0], goes_on};
     wire   wr_en   = state == CLEAR || strikes || breaks || writes_join;
     ram_sdp #(.WIDTH(WIDTH), .DEPTH(1 << VIRTUAL)) u_joins (
-        .clk(clk), .wr_en(wr_en), .wr_addr(state == CLEAR || strikes ? sweep : vl), .wr_data(writes_join ? after : {WIDTH{1'b0}}),
+        .clk(clk), .wr_en(wr_en), .wr_addr(state == CLEAR || strikes ? sweep : vl), .wr_data(after),
         .rd_en(x_look || sweeps || finds), .rd_addr(x_look ? x_vl : sweeps ? sweep : vl), .rd_data(joined)
     );
     assign look         = x_look || finds;
@@ -142,28 +149,21 @@ module ni_msg_receive #(
     // What becomes of the link's message.
     reg    completes;
     reg  [6:0] status;
-    wire [AW-1:0] goes_on = (active ? place : address) + bytes[AW-1:0];
     always @* begin
-        after     = {1'b0, !is_last, new_life, new_context, cookie, tag, length, rest, place};
-        completes = 1'b0;
+        completes = joins && is_last;
         status    = `LP_COMPLETION_OK;
-        if (malformed)            {completes, status} = {active, `LP_COMPLETION_BROKEN};
-        else if (fresh && !fits)  {completes, status} = {ready, `LP_COMPLETION_TOO_LONG};
-        else if (!drops) begin
-            after     = {!is_last, 1'b0, new_life, new_context, active ? cookie : new_cookie, says_tag, active ? length : says_rest,
-                         says_rest - bytes_32, goes_on};
-            completes = is_last;
-        end
+        if (malformed)           {completes, status} = {active, `LP_COMPLETION_BROKEN};
+        else if (fresh && !fits) {completes, status} = {ready, `LP_COMPLETION_TOO_LONG};
     end
 
     wire   b_ready;
-    wire   to_word = state == BODY && !gone && writes && !cancelled && left != 16'd0;
+    wire   to_word = state == BODY && !gone && writes && !cancelled && left != {LW{1'b0}};
     assign s_ready = (state == IDLE && !told_valid) || (state == HEAD && !gone && count != FIELDS) ||
                      (state == BODY && !gone && (!to_word || b_ready));
     wire   take    = s_valid && s_ready;
     ni_page_writer #(.ADDR_WIDTH(AW)) u_writer (
         .clk(clk), .rst(rst), .start(state == JUDGE && idle), .start_addr(active ? place : address), .s_valid(s_valid && to_word),
-        .s_ready(b_ready), .s_data(s_data), .s_last(left == 16'd1), .s_sure(1'b1),
+        .s_ready(b_ready), .s_data(s_data), .s_last(left == {{LW-1{1'b0}}, 1'b1}), .s_sure(1'b1),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(idle)
     );
     assign told_ready = state == FOUND && for_told;
@@ -197,7 +197,8 @@ module ni_msg_receive #(
             end
             FIND: if (finds) state <= FOUND;
             FOUND: begin
-                {active, drops, life, ctx, cookie, tag, length, rest, place} <= joined;
+                {active, drops, life, ctx, cookie, tag, length[AW:0], rest, place} <= joined;
+                length[31:AW+1] <= {31-AW{1'b0}};
                 if (stale) {active, drops} <= 2'b00;
                 {ready, address, space, new_cookie} <= {p_ready, p_address, p_length, p_cookie};
                 d_status <= `LP_COMPLETION_BROKEN;
@@ -208,21 +209,23 @@ module ni_msg_receive #(
                 malformed <= !drops && (unsound || (active && !follows));
                 fits      <= ready && says_rest <= {{31-AW{1'b0}}, space};
                 writes    <= !drops && !unsound && (active ? follows : ready && says_rest <= {{31-AW{1'b0}}, space});
-                left      <= bytes;
+                left      <= bytes[LW-1:0];
                 if (gone) state <= IDLE; else if (idle) state <= ended ? SETTLE : BODY;
             end
             BODY: begin
-                if (take && to_word) left <= left - 16'd1;
+                if (take && to_word) left <= left - {{LW-1{1'b0}}, 1'b1};
                 if (gone) state <= IDLE; else if (take && s_last) state <= SETTLE;
             end
-            SETTLE: if (settles) begin
-                ended    <= 1'b0;
+            SETTLE: begin
                 for_told <= 1'b1;       // nothing of the packet is to come
-                ctx  <= new_context;
+                ctx      <= new_context;
                 d_status <= status;
-                ev_bad   <= malformed && !cancelled;
                 if (!active) {cookie, tag, length} <= {new_cookie, says_tag, says_rest};
-                state    <= completes && !cancelled ? COMPLETE : IDLE;
+                if (settles) begin
+                    ended  <= 1'b0;
+                    ev_bad <= malformed && !cancelled;
+                    state  <= completes && !cancelled ? COMPLETE : IDLE;
+                end
             end
             default: if (d_ready) state <= for_told ? IDLE : HEAD;
         endcase
@@ -232,6 +235,6 @@ module ni_msg_receive #(
             {sweeping, swept, ended, count, ev_bad} <= 8'd0;
         end
     end
-    wire unused = ^{life, head[7:0]};
+    wire unused = ^{life, head[7:0], to_come};
 endmodule
 `resetall

@@ -80,8 +80,6 @@ func (e *msgReceiveTest) forgets() {
 // clock lets one pass.
 func (e *msgReceiveTest) clock() {
 	t, set := e.t, e.inputs()
-	if e.now > 27060 && e.now < 27115 {
-	}
 	if a := e.asked; a.x && !*e.XBlind && a.known {
 		check.Equal(t, "credit", *e.XCredit, a.credit)
 		e.seen["credit said"] += count(a.credit)
@@ -135,8 +133,8 @@ func (e *msgReceiveTest) clock() {
 		e.cancelled = true
 	}
 	if set >= 0 {
-		at, room := uint32(4*e.r.IntN(64)), 0
-		room = min(256-int(at), e.r.IntN(50))
+		at := uint32(testbench.Pick(e.r, 0, 4*e.r.IntN(64)))
+		room := min(256-int(at), testbench.Pick(e.r, e.r.IntN(50), e.r.IntN(50), 256))
 		e.posted[set] = &linkproto.Posted{Addr: at, Length: uint32(room), Cookie: uint16(e.r.Uint32())}
 	}
 	if t.Failed() || e.stuck > 4000 {

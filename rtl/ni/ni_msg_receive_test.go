@@ -39,6 +39,7 @@ type msgReceiveTest struct {
 	cancelled bool
 	voids     int // where it is taken back
 	gap       int
+	bit       int
 	ended     int // clock in which the last one was whole
 	unsure    int // link of which it is not known whether its message has been broken already
 	bad       int
@@ -106,10 +107,11 @@ func (e *msgReceiveTest) draw() {
 		rest ^= 1 << r.IntN(32)
 	case 2:
 		data = rest + 1
-	case 3:
-		rest = 1 << r.IntN(32) // whose low bits are less than the length of the data
+	case 3, 4, 5, 6:
+		rest = 1 << e.bit // whose low bits are less than the length of the data
+		e.bit = (e.bit + 1) % 32
 	}
-	if data = min(data, rest+1, 40); data == 0 && rest > 0 && r.Chance(0.9) {
+	if data = min(data, rest+1, testbench.Pick[uint32](r, 40, 40, 40, 256)); data == 0 && rest > 0 && r.Chance(0.9) {
 		data = 1
 	}
 	length := messageFields + data

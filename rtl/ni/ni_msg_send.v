@@ -94,16 +94,17 @@ module ni_msg_send #(
     wire [15:0]   vl = descriptor[111:96];
     wire [31:0]   rest  = length - {{32-OW{1'b0}}, offset};
     wire          is_last = rest <= MOST;
-    wire [MW:0]   bytes = is_last ? rest[MW:0] : MOST[MW:0];
+    wire [MW-1:0] bytes = is_last ? rest[MW-1:0] : MOST[MW-1:0];
     wire [ADDR_WIDTH-1:0] start_at = address[ADDR_WIDTH-1:0] + offset[ADDR_WIDTH-1:0];
     wire          begun = offset != {OW{1'b0}};
     wire          owns;
     wire [ADDR_WIDTH-1:0] entry;
     reg  [7:0]    first, last;
     reg  [3:0]    size;
-    reg  [15:0]   head_at;
+    localparam HW = ADDR_WIDTH - 6;     // bits of a place in a ring: four like it fit into the memory
+    reg  [HW-1:0] head_at;
     ni_msg_place #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH)) u_place (
-        .first(first), .last(last), .size(size), .skip(2'd0), .twice(1'b0), .n(head_at), .entry(entry),
+        .first(first), .last(last), .size(size), .skip(2'd0), .twice(1'b0), .n({{16-HW{1'b0}}, head_at}), .entry(entry),
         .address(address), .length(length), .owns(owns)
     );
     assign {d_length, d_tag, d_vl, d_cookie} = {length, tag, vl, descriptor[127:112]};
@@ -121,24 +122,26 @@ module ni_msg_send #(
     // Words of the memory, one ahead of that whose bytes go out.
     reg  [31:0]   word, next;
     reg           have, ahead;
-    reg  [ADDR_WIDTH-1:0] at;           // of the byte that goes out
+    reg  [1:0]    at;                   // of the byte that goes out, in its word
     reg  [ADDR_WIDTH-3:0] fetch;        // word that is read next
-    reg  [MW:0]   due, bytes_left;      // words that are to be read; bytes that are to go
+    reg  [MW-2:0] due;                  // words that are to be read
+    reg  [MW-1:0] bytes_left;           // bytes that are to go
+    wire [MW:0]   span = {1'b0, bytes} + {{MW-1{1'b0}}, start_at[1:0]} + {{MW-1{1'b0}}, 2'd3};
     reg  [3:0]    place;
     wire          streams = state == WANT || state == HEAD || state == BODY;
-    assign rd_valid = (state == READ) || (streams && due != {MW + 1{1'b0}} && !ahead);
+    assign rd_valid = (state == READ) || (streams && due != {MW-1{1'b0}} && !ahead);
     assign rd_addr  = state == READ ? {entry[ADDR_WIDTH-1:4], words} : fetch;
-    wire [8*`LP_MESSAGE_DATA_OFFSET-1:0] header = {rest, tag, {{15-MW{1'b0}}, bytes} + 16'd`LP_MESSAGE_MIN_LENGTH, 3'd0, `LP_TYPE_MESSAGE};
+    wire [8*`LP_MESSAGE_DATA_OFFSET-1:0] header = {rest, tag, {{16-MW{1'b0}}, bytes} + 16'd`LP_MESSAGE_MIN_LENGTH, 3'd0, `LP_TYPE_MESSAGE};
     assign want     = state == WANT;
     assign v_begins = state == HEAD || state == BODY;
-    assign v_size   = {{15-MW{1'b0}}, bytes} + {12'd0, FIELDS};
+    assign v_size   = {{16-MW{1'b0}}, bytes} + {12'd0, FIELDS};
     assign v_final  = is_last;
     assign v_valid  = state == HEAD || (state == BODY && have);
-    assign v_data   = state == HEAD ? header[8*place +: 8] : word[8*at[1:0] +: 8];
-    assign v_last   = state == HEAD ? place == HEAD_LAST && bytes == {MW + 1{1'b0}} : bytes_left == {{MW{1'b0}}, 1'b1};
+    assign v_data   = state == HEAD ? header[8*place +: 8] : word[8*at +: 8];
+    assign v_last   = state == HEAD ? place == HEAD_LAST && bytes == {MW{1'b0}} : bytes_left == {{MW-1{1'b0}}, 1'b1};
     wire   step     = v_valid && v_ready;
     wire   shown    = state == BODY && step;
-    wire   spent    = shown && (at[1:0] == 2'd3 || v_last);
+    wire   spent    = shown && (at == 2'd3 || v_last);
     assign note     = state == SENT && sent && !refused && is_last;
 
     assign q_take    = state == IDLE && q_valid && !forget;
@@ -166,11 +169,11 @@ module ni_msg_send #(
                 ctx <= q_context;
                 words   <= 2'd0;
             end
-            PEEK: if (u_done) begin
-                {first, last, size, head_at, takes, more} <= {e_first, e_last, e_size, e_send_head, 2'b00};
+            PEEK: begin
+                {first, last, size, head_at, takes, more} <= {e_first, e_last, e_size, e_send_head[HW-1:0], 2'b00};
                 {life, offset} <= progress;
                 {now_life, offset_after} <= progress;
-                state <= e_enabled && e_sends ? READ : END;
+                if (u_done) state <= e_enabled && e_sends ? READ : END;
             end
             READ: if (rd_done) begin
                 descriptor <= {rd_data, descriptor[127:32]};
@@ -188,7 +191,7 @@ module ni_msg_send #(
                 more     <= 1'b1;
                 state    <= !open || of_context != ctx || (begun && life != answer[21:18]) ? FAIL :
                             up && !stopped && room ? WANT : END;
-                at       <= start_at;
+                at       <= start_at[1:0];
                 bytes_left <= bytes;
             end
             WANT: begin
@@ -200,31 +203,29 @@ module ni_msg_send #(
                 if (place == HEAD_LAST) state <= v_last ? SENT : BODY;
             end
             BODY: if (step) begin
-                at <= at + {{ADDR_WIDTH-1{1'b0}}, 1'b1};
-                bytes_left <= bytes_left - {{MW{1'b0}}, 1'b1};
+                at <= at + 2'd1;
+                bytes_left <= bytes_left - {{MW-1{1'b0}}, 1'b1};
                 if (v_last) state <= SENT;
             end
             SENT: if (sent) begin
                 takes <= !refused && is_last;
                 more  <= refused || !is_last;
-                if (!refused) offset_after <= is_last ? {OW{1'b0}} : offset + {{OW-MW-1{1'b0}}, bytes};
+                if (!refused) offset_after <= is_last ? {OW{1'b0}} : offset + {{OW-MW{1'b0}}, bytes};
                 state <= END;
             end
             FAIL: if (d_ready) {takes, more, offset_after, state} <= {2'b10, {OW{1'b0}}, END};
             END: if (u_done) state <= IDLE;
             default: state <= IDLE;
         endcase
-        if (state == CHECK) begin
-            fetch <= start_at[ADDR_WIDTH-1:2];
-            due   <= (bytes + {{MW-1{1'b0}}, start_at[1:0]} + {{MW-1{1'b0}}, 2'd3}) >> 2;
-            {have, ahead} <= 2'b00;
-        end else if (streams) begin
-            if (rd_done) {fetch, due} <= {fetch + {{ADDR_WIDTH-3{1'b0}}, 1'b1}, due - {{MW{1'b0}}, 1'b1}};
-            if (!have || spent) {word, have, ahead} <= ahead ? {next, 2'b10} : {rd_data, rd_done, 1'b0};
-            else if (rd_done) {next, ahead} <= {rd_data, 1'b1};    // none is read while one is ahead
-        end
+        if (state == CHECK)  {fetch, due} <= {start_at[ADDR_WIDTH-1:2], span[MW:2]};
+        else if (rd_done)    {fetch, due} <= {fetch + {{ADDR_WIDTH-3{1'b0}}, 1'b1}, due - {{MW-2{1'b0}}, 1'b1}};
+        if (!have || spent)  word <= ahead ? next : rd_data;
+        if (rd_done)         next <= rd_data;       // none is read while one is ahead
+        if (state == CHECK)      {have, ahead} <= 2'b00;
+        else if (!have || spent) {have, ahead} <= {ahead || rd_done, 1'b0};
+        else if (rd_done)        ahead <= 1'b1;
         if (rst) {state, ctx, used} <= {CLEAR, {CONTEXTS + SW{1'b0}}};
     end
-    wire unused = ^{answer, entry[3:0], header[7:5]};
+    wire unused = ^{answer, entry[3:0], header[7:5], span[1:0], e_send_head};
 endmodule
 `resetall

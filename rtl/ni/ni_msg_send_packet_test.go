@@ -30,6 +30,7 @@ func (e *msgSendTest) judgeLink(x *msgSender) {
 	bytes := min(rest, sendMost)
 	from := e.words[0] + x.offset
 	e.state, e.last, e.after, e.reads = sendWant, bytes == rest, x.offset+bytes, nil
+	e.given = 0
 	if e.last {
 		e.after = 0
 	}

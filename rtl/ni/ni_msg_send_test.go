@@ -49,6 +49,7 @@ type msgSendTest struct {
 	packet      []byte   // what is left of it
 	size        int      // all of it
 	reads       []uint32 // words of the memory that are still to be read for it
+	given       int      // words that have been read for it
 	last        bool     // it is the last one of the message
 	takes, more bool
 	after       uint32 // offset behind it
@@ -248,9 +249,10 @@ func (e *msgSendTest) step(x *msgSender, streams bool) {
 	case sendWant, sendBytes:
 		if *e.Rd.Done {
 			check.Equal(t, "address of the message's bytes", uint32(*e.Rd.Addr), e.reads[0])
-			e.reads = e.reads[1:]
+			e.reads, e.given = e.reads[1:], e.given+1
 		}
 		if e.state == sendWant {
+			check.Equal(t, "it reads two words ahead before its turn", *e.Rd.Valid, e.given < 2 && len(e.reads) > 0 || *e.Rd.Done)
 			if *e.Turn {
 				e.state = sendBytes
 			}

@@ -19,6 +19,9 @@ module ram_sdp #(
     parameter WORD_BYTES = 1,
     parameter FIRST      = 0,
     parameter [(FIRST > 0 ? FIRST : 1)*WIDTH-1:0] INIT = 0
+`ifdef FORMAL
+    , parameter PROBES   = 1            // words that proofs look into
+`endif
 ) (
     input  wire                     clk,
     input  wire [WORD_BYTES-1:0]    wr_en,
@@ -28,9 +31,9 @@ module ram_sdp #(
     input  wire [$clog2(DEPTH)-1:0] rd_addr,
     output reg  [WIDTH-1:0]         rd_data
 `ifdef FORMAL
-    ,                                   // proofs look into one word
-    input  wire [$clog2(DEPTH)-1:0] f_addr,
-    output wire [WIDTH-1:0]         f_word
+    ,
+    input  wire [PROBES*$clog2(DEPTH)-1:0] f_addr,
+    output wire [PROBES*WIDTH-1:0]         f_word
 `endif
 );
     localparam LANE = WIDTH / WORD_BYTES;
@@ -61,7 +64,12 @@ module ram_sdp #(
     end
 
 `ifdef FORMAL
-    assign f_word = mem[f_addr];
+    genvar f;
+    generate
+        for (f = 0; f < PROBES; f = f + 1) begin : g_probe
+            assign f_word[WIDTH*f +: WIDTH] = mem[f_addr[$clog2(DEPTH)*f +: $clog2(DEPTH)]];
+        end
+    endgenerate
 `endif
 endmodule
 

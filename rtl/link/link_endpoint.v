@@ -70,7 +70,7 @@ module link_endpoint #(
     output wire        coming,
     input  wire [13:0] say,
     output wire        say_take,
-    output wire [13:0] heard,
+    output wire [14:0] heard,
 
     input  wire        tick,
     output wire [8:0]  tx_sym,
@@ -112,13 +112,13 @@ module link_endpoint #(
     wire [7:0] byte_q, word_n, i_byte;
     wire [3:0] i_at;
     wire       barrier;
-    wire [4:0] word_group;
-    assign     heard = BARRIER != 0 ? {barrier && up, word_group, word_n} : 14'd0;
+    wire [4:0] unused_group;
+    assign     heard = BARRIER != 0 ? {i_en, barrier && up, i_byte[4:0], word_n} : 15'd0;
     link_split #(.BARRIER(BARRIER)) u_split (
         .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
         .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .word(word), .init(init), .word_bad(word_bad), .word_lost(word_lost), .word_stop(word_stop), .word_n(word_n),
-        .barrier(barrier), .word_group(word_group),
+        .barrier(barrier), .word_group(unused_group),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
     link_peer #(.PAGE_BYTES(PAGE_BYTES), .HOST(PORT == 0 ? 1 : 0), .ROUTES(ROUTES)) u_peer (

@@ -53,7 +53,7 @@ module link_lanes #(
     output wire        coming,
     input  wire [13:0] say,
     output wire        say_take,
-    output wire [13:0] heard,
+    output wire [14:0] heard,
 
     input  wire [LANES-1:0]   tick,
     output wire [9*LANES-1:0] tx_sym,

@@ -60,7 +60,7 @@ module link_trunk #(
     output wire        coming,
     input  wire [13:0] say,
     output wire        say_take,
-    output wire [13:0] heard,
+    output wire [14:0] heard,
 
     input  wire [LANES-1:0]   tick,
     output wire [9*LANES-1:0] tx_sym,
@@ -179,7 +179,7 @@ module link_trunk #(
     end
     assign mouth    = mouths & (~mouths + 1'b1);
     assign say_take = (takes_word & mouth) != 0;
-    assign heard    = BARRIER != 0 ? {hear[13] && up, hear[12:0]} : 14'd0;
+    assign heard    = BARRIER != 0 ? {{2{hear[13] && up}}, hear[12:0]} : 15'd0;
 
     // Words of the peer, one lane after the other. One that says less than another did is passed over.
     wire [7:0] base_seq, sent_seq;

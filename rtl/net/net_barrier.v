@@ -3,17 +3,18 @@
 //
 // Contract:
 //   Port 0 is this node, ports 1 .. PORTS are links; bits of s_* and h_* are those of links, link 1 lowest.
-//   heard: {valid (pulse), group, value} by link: a BARRIER has come by it. A later one takes the place of one that has not been
-//   looked at yet, which takes 4 clocks for each group that words of other links are for.
+//   heard: {first, valid, group, value} by link. first (pulse): group is that of a BARRIER that comes; valid (pulse), in the same clock or
+//   later: it has come, and value is its value. It is looked at within 3 * (PORTS + 2) clocks; a later one takes its place before.
 //   s_valid[p]: s_word, {group, value}, which is the same for all links, is to be said by the link. It stands until all have taken it:
-//   s_take[p], which a link that is not alive need not do. What finds another still being said waits for it, and with it all words
-//   and registers.
+//   s_take[p], which a link that is not alive need not do. Behind that no other word is said for 64 clocks, in which the routers at the
+//   other ends look at it; but for a word that is only said again, which another may follow at once. What has to be said meanwhile is said
+//   when the time has come. No word and no register waits for it.
 //   AGAIN symbol times (`tick`) after a group the next one is said again.
 //   reg_*: stands until reg_done; reg_ok is low for a register that cannot be written, or does not exist. reg_addr: which of
 //   the block it is.
-//   For 32 clocks after reset nothing is answered or heard.
+//   For 128 clocks after reset nothing is answered, and what is heard waits.
 //
-// HX8K: 167 LUT4 and a block memory with one link, 865 and three with 16.
+// HX8K: 191 LUT4 and two block memories with one link, 587 and 19 with 16.
 // Proven (net_barrier.formal.v): what it says by a link, and what it lets its node leave, all members on the other ports have entered.
 // Source: doc/protocol.md, "Barriers"; the rules are those of flowctl.Barriers.
 module net_barrier #(
@@ -25,7 +26,7 @@ module net_barrier #(
     input  wire               tick,
     input  wire [PORTS-1:0]   alive,
 
-    input  wire [14*PORTS-1:0] heard,
+    input  wire [15*PORTS-1:0] heard,
     output reg  [PORTS-1:0]   s_valid,
     output reg  [12:0]        s_word,
     input  wire [PORTS-1:0]   s_take,
@@ -34,77 +35,93 @@ module net_barrier #(
     input  wire               reg_write,
     input  wire [6:0]         reg_addr,
     input  wire [31:0]        reg_wdata,
-    output wire               reg_done,
+    output reg                reg_done,
     output wire               reg_ok,
     output reg  [31:0]        reg_value
 );
 `include "linkproto.vh"
     localparam N = PORTS + 1;
-    localparam EW = 2 * N + 8;              // an entry: generation, phase, entered, ports
+    localparam EW = 2 * N + 10;             // an entry: generation, phase, what is owed, entered, ports
     localparam AGEW = $clog2(AGAIN + 1);
-    localparam [3:0] CHOOSE = 4'd1, LOOK = 4'd2, JUDGE = 4'd4, STORE = 4'd8;
+`ifdef FORMAL
+    localparam WORDS = 4;
+    wire [64*PORTS-1:0] f_words;            // all places
+    wire [EW-1:0]       f_word;
+    (* anyconst *) wire [4:0] f_group;      // that is followed
+`else
+    localparam WORDS = 256;                 // else this becomes flip-flops
+`endif
+    localparam WW = $clog2(WORDS);
+    localparam [2:0] CHOOSE = 3'd1, FETCH = 3'd2, LOOK = 3'd4;
 
     wire [3:0] number = {2'd0, reg_addr[1:0]};
 
-    // Words that have come wait by link. In a round each link has one turn at most, the lowest of those left that has a word.
-    reg  [PORTS-1:0]   waits, left;
-    reg  [13*PORTS-1:0] words;              // {group, value} each
-    wire               over  = (waits & left) == 0;
-    wire [PORTS-1:0]   turn  = waits & (left | {PORTS{over}});
-    wire [PORTS-1:0]   first = turn & (~turn + 1'b1);
-    reg  [4:0]         first_group;
+    // Of a link's words the last good one lies in one place of its memory, and what comes goes to the other. Who is not at its turn reads
+    // zeros, so what is read of all is the word of the one which is.
+    reg  [2:0]          step;
+    wire                chooses = step == CHOOSE, looks = step == LOOK;
+    reg  [PORTS-1:0]    waits, place;
+    reg                 clearing;
+    reg  [N-1:0]        left, at;           // ports whose turn in this round has not been; that at its turn, one bit
+    wire [N-1:0]        turns = {waits & {PORTS{!clearing}}, 1'b1} & left, minus = ~turns + 1'b1, first = turns & minus;
+    wire                begins = turns != 0;
+    wire [16*PORTS-1:0] words;
+    genvar p;
+    generate
+        for (p = 0; p < PORTS; p = p + 1) begin : g_words
+            wire [7:0] to = {7'd0, place[p]}, of = {6'd0, !first[p+1], !place[p]};
+            ram_sdp #(
+                .WIDTH(16), .DEPTH(WORDS), .WORD_BYTES(2), .FIRST(4), .INIT(64'd0)
+`ifdef FORMAL
+                , .PROBES(4)
+`endif
+            ) u_words (
+                .clk(clk), .wr_en(heard[15*p+13 +: 2]), .wr_addr(to[WW-1:0]), .wr_data({3'd0, heard[15*p +: 13]}),
+                .rd_en(chooses), .rd_addr(of[WW-1:0]), .rd_data(words[16*p +: 16])
+`ifdef FORMAL
+                , .f_addr(8'b11_10_01_00), .f_word(f_words[64*p +: 64])
+`endif
+            );
+        end
+    endgenerate
+
+    // The turn of port 0 is a request's of the host, or else that of the next group which may be owed something.
+    reg         asks, due;
+    reg  [4:0]  walk, turn;                 // turn: of the group that is said again next
+    reg  [12:0] word;
     integer i;
     always @* begin
-        first_group = 5'd0;
-        for (i = 0; i < PORTS; i = i + 1) first_group = first_group | ({5{first[i]}} & words[13*i+8 +: 5]);
+        word = at[0] ? {asks ? reg_addr[6:2] : walk, reg_wdata[7:0]} : 13'd0;
+        for (i = 0; i < PORTS; i = i + 1) word = word | words[16*i +: 13];
     end
-
-    // One group after the other: chosen, read, judged, stored.
-    reg  [3:0]  step;
+    wire [4:0]  begun = word[12:8];
     reg  [4:0]  group;
-    reg         asks, scans;                // for the node's host; for it to be said again
-    reg         due, done, ahead;
-    reg  [AGEW-1:0] age;
-    reg  [4:0]  scan;
-    reg  [5:0]  cleared;
-    wire        clearing = !cleared[5];
-    wire        asked = reg_en && !done;
-    wire        scannable = due && s_valid == 0;
-    wire        begins = step == CHOOSE && !clearing && (asked || waits != 0 || scannable);
-    wire [4:0]  begun  = asked ? reg_addr[6:2] : waits != 0 ? first_group : scan;
-    wire        looks  = step == LOOK && !asks && !scans;       // at words
-    wire        late;
-    at_least #(.WIDTH(AGEW), .LIMIT(AGAIN)) u_late (.x(age), .y(late));
+    reg  [7:0]  value;
 
     wire [EW-1:0] entry, after;
-`ifdef FORMAL
-    (* anyconst *) wire [4:0] f_group;      // that is followed
-    wire [EW-1:0] f_word;
-`endif
+    reg           walks, news, renews;      // what is judged
     ram_sdp #(.WIDTH(EW), .DEPTH(`LP_BARRIER_GROUPS)) u_groups (
-        .clk(clk), .wr_en(step == STORE || clearing), .wr_addr(clearing ? cleared[4:0] : group),
-        .wr_data(clearing ? {EW{1'b0}} : after), .rd_en(begins), .rd_addr(begun), .rd_data(entry)
+        .clk(clk), .wr_en(walks || news || renews), .wr_addr(group), .wr_data(after), .rd_en(step == FETCH), .rd_addr(begun),
+        .rd_data(entry)
 `ifdef FORMAL
         , .f_addr(f_group), .f_word(f_word)
 `endif
     );
     wire [3:0]    generation = entry[EW-1 -: 4], phase = entry[EW-5 -: 4], next = phase + 4'd1;
+    wire          owes_phase = entry[2*N+1], owes_next = entry[2*N];    // to all; to the one that is missing
     wire [N-1:0]  entered = entry[N +: N], ports = entry[N-1:0];
 
-    // What the words are for this group, and then what has been said of it.
-    reg  [PORTS-1:0] same;
-    reg  [N-1:0]     hits, said;
-    reg  [PORTS-1:0] came;
-    always @* begin
-        for (i = 0; i < PORTS; i = i + 1) begin
-            came[i]   = heard[14*i+13];
-            same[i]   = looks && waits[i] && words[13*i+8 +: 5] == group;
-            hits[i+1] = same[i] && words[13*i +: 8] == {generation, next};
-        end
-        hits[0] = asks && reg_write && number == `LP_BARRIER_PHASE && reg_wdata[7:0] == {generation, next};
-    end
-    wire         news    = (said & ~entered) != 0;
-    wire [N-1:0] missing = ports & ~said;
+    // Looked at.
+    wire         enters = asks && reg_write && number == `LP_BARRIER_PHASE;
+    wire [N-1:0] by     = {at[N-1:1], at[0] && enters};
+    wire         mine   = looks && at[0] && asks;
+    wire         again_due = looks && at[0] && !asks && due && walk == turn && !clearing;
+    wire         empty  = ports == 0;
+    reg  [N-1:0] missing;
+    reg          again, skips, free, same, repeated;
+    reg  [6:0]   space;
+
+    // Judged.
     reg          some, more;                // ports are missing, and more than one
     always @* begin
         {some, more} = 2'b00;
@@ -115,60 +132,73 @@ module net_barrier #(
     end
     wire         all     = !some && news;
     wire         single  = some && !more;
-    wire         renews  = asks && reg_write && number == `LP_BARRIER_MEMBERS      // only what is free is taken
-        && (ports == 0 || (reg_wdata[N-1:0] == 0 && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == generation));
-    wire         unused  = ^reg_wdata;
-    wire [3:0]   now     = all ? next : phase;
-    assign       after = renews ? {reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4], 4'd0, {N{1'b0}}, reg_wdata[N-1:0]}
-        : {generation, now, all ? {N{1'b0}} : said, ports};
-    wire         forward = single && (news || (scans && ahead));   // the next phase is said by the one that is missing
-    wire         speaks  = news ? all || single : scans;
-    wire         held    = step == JUDGE && speaks && s_valid != 0;
-    wire         says    = step == JUDGE && speaks && s_valid == 0;
-    wire [PORTS-1:0] to  = ports[N-1:1] & ~({PORTS{forward}} & said[N-1:1]);
+    reg          ahead;
+    wire         tells   = all || (walks && owes_phase) || (again && !(ahead && single));          // the phase, to all
+    wire         forward = single && ((news && !owes_phase) || (walks && owes_next) || again);     // else the next one, to who is missing
+    wire         says    = (tells || forward) && (free || (same && news)) && !clearing;
+    wire         still   = (owes_phase || all) && !(says && tells);
+    wire         yet     = !all && (owes_next || (news && single)) && !(says && !tells);
+    wire         fresh   = renews || clearing;
+    assign after = {fresh ? {reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] & {4{!clearing}}, 4'd0} : {generation, all ? next : phase},
+        {still, yet} & {2{!fresh}}, ports & ~missing & {N{!fresh && !all}}, renews ? reg_wdata[N-1:0] : ports & {N{!clearing}}};
+    wire         jumps   = (walks || news) && (still || yet) && !due && !clearing;
+    reg  [AGEW-1:0] age;
+    wire         late;
+    at_least #(.WIDTH(AGEW), .LIMIT(AGAIN)) u_late (.x(age), .y(late));
 
     always @(posedge clk) begin
-        step <= begins ? LOOK : step == CHOOSE || step == STORE ? CHOOSE : held ? JUDGE : {step[2:0], 1'b0};
-        done <= step == JUDGE && asks && !held;
-        if (begins) begin
-            group <= begun;
-            asks  <= asked;
-            scans <= !asked && waits == 0;
-            if (!asked && waits != 0) left <= turn & ~first;
+        step <= chooses ? (begins ? FETCH : CHOOSE) : {step[1:0], step[2]};
+        if (chooses) begin
+            at   <= first;
+            left <= begins ? turns ^ minus : {N{1'b1}};     // those above the first
+            if (first[0]) asks <= reg_en && !asks && !clearing;
         end
-        if (step == LOOK) begin
-            said <= entered | (hits & ports);
-            case (number)
-                `LP_BARRIER_MEMBERS: reg_value <= {generation, {(28 - N){1'b0}}, ports};
-                `LP_BARRIER_PHASE:   reg_value <= {24'd0, generation, phase};
-                default:             reg_value <= {{(32 - N){1'b0}}, entered};
-            endcase
+        {group, value} <= word;
+
+        news    <= looks && (by & ports & ~entered) != 0 && value == {generation, next};
+        missing <= ports & ~entered & ~by;
+        walks   <= looks && at[0] && !asks;
+        again   <= again_due && !empty;
+        skips   <= again_due && empty;
+        free    <= s_valid == 0 && space[6];
+        same    <= s_word == {begun, generation, next};
+        reg_done <= mine;
+        renews  <= mine && reg_write && number == `LP_BARRIER_MEMBERS      // only what is free is taken
+            && (empty || (reg_wdata[N-1:0] == 0 && reg_wdata[`LP_BARRIER_GENERATION_LSB +: 4] == generation));
+        case (number)
+            `LP_BARRIER_MEMBERS: reg_value <= {generation, {(28 - N){1'b0}}, ports};
+            `LP_BARRIER_PHASE:   reg_value <= {24'd0, generation, phase};
+            default:             reg_value <= {{(32 - N){1'b0}}, entered};
+        endcase
+
+        // Words as they come, and to be said.
+        for (i = 0; i < PORTS; i = i + 1) begin
+            waits[i] <= heard[15*i+13] || (waits[i] && !(chooses && first[i+1]));
+            place[i] <= place[i] ^ heard[15*i+13];
         end
+        s_valid <= alive & ((s_valid & ~s_take) | ({PORTS{says}} & (tells ? ports[N-1:1] : missing[N-1:1])));
+        if (says) {repeated, s_word} <= {again && !owes_phase && !owes_next, group, generation, all || !tells ? next : phase};
+        space <= s_valid != 0 && !repeated ? 7'd0 : space + {6'd0, !space[6]};
 
-        // Words as they come.
-        for (i = 0; i < PORTS; i = i + 1)
-            if (heard[14*i+13]) words[13*i +: 13] <= heard[14*i +: 13];
-        waits <= came | (waits & ~same);
-
-        // Words to be said.
-        s_valid <= alive & ((s_valid & ~s_take) | ({PORTS{says}} & to));
-        if (says) s_word <= {group, generation, forward || all ? next : phase};
-        age <= late || rst ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick};
-        if (step == JUDGE && scans) begin
-            scan <= scan + 5'd1;
-            if (&scan) ahead <= !ahead;
-            if (ports != 0 || &scan) due <= 1'b0;
+        walk <= jumps ? group : walk + {4'd0, walks};
+        age  <= late || rst ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick};
+        if (skips || (again && says)) begin
+            turn <= turn + 5'd1;
+            if (&turn) ahead <= !ahead;
+            if (again || &turn) due <= 1'b0;
         end
         if (late) due <= 1'b1;
-        if (clearing) cleared <= cleared + 6'd1;
+        if (walks && &walk) clearing <= 1'b0;
         if (rst) begin
             step <= CHOOSE;
-            {waits, left, s_valid} <= 0;
-            {due, done, ahead, scan, cleared} <= 0;
+            left <= {N{1'b1}};
+            {waits, place, s_valid, space} <= 0;
+            {asks, walks, news, renews, reg_done, again, skips, due, ahead, walk, turn} <= 0;
+            clearing <= 1'b1;
         end
     end
-    assign reg_done = done;
-    assign reg_ok   = reg_write ? number <= `LP_BARRIER_PHASE : number <= `LP_BARRIER_ENTERED;
+    wire   unused = ^reg_wdata;
+    assign reg_ok = reg_write ? number <= `LP_BARRIER_PHASE : number <= `LP_BARRIER_ENTERED;
 `ifdef FORMAL
 `include "net_barrier.formal.v"
 `endif

@@ -12,7 +12,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
-const barrierLinks = 4
+const (
+	barrierLinks = 4
+	looked       = 3 * (barrierLinks + 2) // clocks until a word has been looked at
+	apart        = 64                     // clocks between words that are not the same
+	settled      = looked + apart + 20    // clocks until all that follows has been said
+)
 
 // netBarrier is module net_barrier beside the reference, which takes the same.
 type netBarrier struct {
@@ -52,10 +57,25 @@ func (s *netBarrier) step(clocks int) {
 	}
 }
 
-// hear has words come, by each of some links one.
+// hear has words come, by each of some links one: all that is of them in the same clock, as of a link of several lanes.
 func (s *netBarrier) hear(words ...flowctl.BarrierWord) {
 	for _, w := range words {
-		*s.Heard |= (1<<13 | uint64(w.Group)<<8 | uint64(w.Value)) << (14 * (w.Port - 1))
+		*s.Heard |= (3<<13 | uint64(w.Group)<<8 | uint64(w.Value)) << (15 * (w.Port - 1))
+		s.ref.Hear(w)
+	}
+	s.step(1)
+}
+
+// hearSlowly has the same come as a link of one lane does: the group first, then the value. Before them each link has the beginning of a word that proves bad.
+func (s *netBarrier) hearSlowly(words ...flowctl.BarrierWord) {
+	for _, bad := range []uint64{17, 0} {
+		for _, w := range words {
+			*s.Heard |= (1<<14 | (uint64(w.Group)^bad)<<8 | uint64(^w.Value)) << (15 * (w.Port - 1))
+		}
+		s.step(4)
+	}
+	for _, w := range words {
+		*s.Heard |= (1<<13 | uint64(w.Group^9)<<8 | uint64(w.Value)) << (15 * (w.Port - 1))
 		s.ref.Hear(w)
 	}
 	s.step(1)
@@ -65,7 +85,7 @@ func (s *netBarrier) hear(words ...flowctl.BarrierWord) {
 func (s *netBarrier) ask(r linkproto.BarrierReg, group int, write bool, value uint32) (read uint32, ok bool) {
 	s.Helper()
 	*s.RegAddr, *s.RegWrite, *s.RegWdata, *s.RegEn = uint8(group)<<2|uint8(r), write, value, true
-	for range 60 { // it is cleared first
+	for range 160 { // it is cleared first
 		if s.step(1); *s.RegDone {
 			read, ok = *s.RegValue, *s.RegOk
 			*s.RegEn = false
@@ -121,6 +141,7 @@ func TestBarrier(t *testing.T) {
 		group := all[r.IntN(len(all))]
 		before, _ := s.ref.ReadRegister(linkproto.BarrierRegPhase, group)
 		s.said, s.want = nil, nil
+		s.step(r.IntN(8)) // at any place of a turn
 		switch k := r.IntN(20); {
 		case k == 0:
 			ports := uint32(r.IntN(1 << 17))
@@ -130,7 +151,7 @@ func TestBarrier(t *testing.T) {
 			if r.Chance(0.8) { // else it is refused, unless there is none
 				old, _ := s.ref.ReadRegister(linkproto.BarrierRegMembers, group)
 				s.write(linkproto.BarrierRegMembers, group, old&^linkproto.BarrierPorts.In(1<<17-1))
-				s.step(12)
+				s.step(settled)
 			}
 			if r.Chance(0.1) {
 				ports = 0
@@ -139,7 +160,7 @@ func TestBarrier(t *testing.T) {
 		case k == 1:
 			same, _ := s.ref.ReadRegister(linkproto.BarrierRegMembers, group)
 			s.write(linkproto.BarrierRegMembers, group, same)
-			s.step(12)
+			s.step(settled)
 			s.write(linkproto.BarrierRegMembers, group, linkproto.BarrierGeneration.In(linkproto.BarrierGeneration.Of(same)+1)) // another generation does not give it up
 		case k == 2:
 			s.write(linkproto.BarrierRegEntered+linkproto.BarrierReg(r.IntN(2)), group, 31)
@@ -150,11 +171,11 @@ func TestBarrier(t *testing.T) {
 			next := linkproto.BarrierValue(uint8(before>>linkproto.BarrierBits), uint8(before)+1)
 			s.hear(flowctl.BarrierWord{Port: port, Group: uint8(group), Value: next})
 			s.write(linkproto.BarrierRegPhase, group, uint32(next))
-			s.step(12)
+			s.step(settled)
 			s.want, s.said = nil, nil
 		case k < 14:
 			port := 1 + r.IntN(barrierLinks)
-			s.hear(flowctl.BarrierWord{Port: port, Group: uint8(group), Value: value(group)})
+			s.hearSlowly(flowctl.BarrierWord{Port: port, Group: uint8(group), Value: value(group)})
 		default:
 			var words []flowctl.BarrierWord
 			for port := 1; port <= barrierLinks; port++ {
@@ -163,11 +184,15 @@ func TestBarrier(t *testing.T) {
 				}
 				words = append(words, flowctl.BarrierWord{Port: port, Group: uint8(group), Value: value(group)})
 			}
-			s.hear(words...)
-			s.step(4*barrierLinks + 10)
+			if r.Chance(0.5) {
+				s.hear(words...)
+			} else {
+				s.hearSlowly(words...)
+			}
+			s.step(2 * settled)
 			s.want, s.said = nil, nil
 		}
-		s.step(12)
+		s.step(settled)
 		s.compare(fmt.Sprint("round ", round), group)
 		if !slices.Equal(s.said, s.want) {
 			t.Fatalf("round %d: said %v, want %v", round, s.said, s.want)
@@ -217,19 +242,19 @@ func TestBarrierAgain(t *testing.T) {
 	s.write(linkproto.BarrierRegPhase, 3, 0x91)
 	for _, port := range []int{1, 2} {
 		s.hear(flowctl.BarrierWord{Port: port, Group: 3, Value: 0x91})
-		s.step(12)
+		s.step(settled)
 	}
 	s.said = nil
 	s.hear(flowctl.BarrierWord{Port: 4, Group: 3, Value: 0x91}) // link 2 does not take it
-	s.step(12)
+	s.step(looked)
 	s.hear(flowctl.BarrierWord{Port: 4, Group: 20, Value: 0x91})
-	s.step(12)
+	s.step(settled)
 	check.Equal(t, "said while a link does not take it", slices.ContainsFunc(s.said, func(w flowctl.BarrierWord) bool { return w.Group == 20 }), false)
 	s.deaf = 0
-	s.step(4)
+	s.step(settled)
 	for _, word := range []flowctl.BarrierWord{{Port: 2, Group: 3, Value: 0x91}, {Port: 1, Group: 20, Value: 0x91}, {Port: 4, Group: 20, Value: 0x91}} {
 		if !slices.Contains(s.said, word) {
-			t.Errorf("%v was not said in %d clocks: %v", word, 4, s.said)
+			t.Errorf("%v was not said in %d clocks: %v", word, settled, s.said)
 		}
 	}
 	s.compare("in the end", 3, 20)
@@ -240,10 +265,116 @@ func TestBarrierAgain(t *testing.T) {
 		s.write(linkproto.BarrierRegPhase, 3, uint32(phase))
 		for _, port := range []int{1, 2, 4} {
 			s.hear(flowctl.BarrierWord{Port: port, Group: 3, Value: phase})
-			s.step(12)
+			s.step(settled)
 		}
 		if !slices.Contains(s.said, flowctl.BarrierWord{Port: 4, Group: 3, Value: phase}) {
 			t.Errorf("phase %#x is held up by a link that is down: %v", phase, s.said)
+		}
+	}
+}
+
+// members makes a group of all ports, or of those links only.
+func (s *netBarrier) members(group int, ports uint32) {
+	s.Helper()
+	s.write(linkproto.BarrierRegMembers, group, linkproto.BarrierGeneration.In(9)|linkproto.BarrierPorts.In(ports))
+}
+
+// until runs until a word has been said, and returns the clocks.
+func (s *netBarrier) until(most int, word flowctl.BarrierWord) int {
+	s.Helper()
+	for clocks := range most {
+		if slices.Contains(s.said, word) {
+			return clocks
+		}
+		s.step(1)
+	}
+	s.Fatalf("%v was not said in %d clocks: %v", word, most, s.said)
+	return 0
+}
+
+// TestBarrierApart: a word stands alone for 64 clocks behind the last link that took it, but for one that is the same, and one that is only said again. What is owed is said as
+// soon as it may be.
+func TestBarrierApart(t *testing.T) {
+	const again = 1500
+	s := openBarrier(t, again)
+	for _, group := range []int{3, 20, 30} {
+		s.members(group, 0b11110)
+	}
+	word := func(port, group int) flowctl.BarrierWord {
+		return flowctl.BarrierWord{Port: port, Group: uint8(group), Value: 0x91}
+	}
+	for _, group := range []int{3, 20, 30} {
+		for port := 1; port <= 2; port++ {
+			s.hear(word(port, group))
+			s.step(looked)
+		}
+	}
+	s.step(settled)
+	check.Equal(t, "said with two missing", s.said, nil)
+	s.hear(word(3, 3))
+	s.until(looked, word(4, 3))
+	s.said = nil
+	s.hear(word(4, 3)) // the same is said to all at once
+	s.until(looked, word(1, 3))
+	s.hear(word(3, 20))
+	if n := s.until(settled, word(4, 20)); n < apart-looked {
+		t.Errorf("another group's was said %d clocks behind the last, want %d", n+1, apart)
+	}
+	s.step(settled)
+
+	// Group 3 says its phase again; another group's next one need not wait for that.
+	s.said = nil
+	*s.Tick = true
+	s.until(33*again, flowctl.BarrierWord{Port: 1, Group: 3, Value: 0x91})
+	*s.Tick = false
+	s.said = nil
+	s.hear(word(3, 30))
+	if n := s.until(settled, word(4, 30)); n > looked+8 {
+		t.Errorf("said %d clocks behind what was only said again, want %d", n, looked)
+	}
+}
+
+// TestBarrierManyGroups: all groups are entered by all links at about the same time, by words that come as close to each other as they may: none is lost, and each group's end is said to all links
+// without being said again. Words that differ are as far apart as they have to be.
+func TestBarrierManyGroups(t *testing.T) {
+	s := openBarrier(t, 1<<20)
+	const all = linkproto.BarrierGroups
+	for group := range all {
+		s.members(group, 0b11110)
+	}
+	r := s.bench.Rand("orders")
+	for phase := uint8(0x91); phase < 0x95; phase++ {
+		var orders [barrierLinks][]int
+		for p := range orders {
+			orders[p] = r.Perm(all)
+		}
+		var next [barrierLinks]int
+		s.said = nil
+		last, count := 0, 0
+		clocks := 0
+		for ; clocks < all*3*settled; clocks++ {
+			for p, order := range orders {
+				if clocks >= next[p] && len(order) > 0 {
+					*s.Heard |= (3<<13 | uint64(order[0])<<8 | uint64(phase)) << (15 * p)
+					s.ref.Hear(flowctl.BarrierWord{Port: 1 + p, Group: uint8(order[0]), Value: phase})
+					orders[p], next[p] = order[1:], clocks+looked-2+r.IntN(3)
+				}
+			}
+			s.step(1)
+			for ; count < len(s.said); count++ {
+				if w := s.said[count]; count > 0 && w.Group != s.said[count-1].Group && clocks-last < apart {
+					t.Fatalf("%v is said %d clocks behind another group's, want %d", w, clocks-last, apart)
+				}
+				last = clocks
+			}
+		}
+		ends := map[flowctl.BarrierWord]bool{}
+		for _, w := range s.said {
+			ends[w] = true
+		}
+		check.Equal(t, "words that were said, each counted once", len(ends), all*barrierLinks)
+		for group := range all {
+			s.compare(fmt.Sprintf("phase %#x", phase), group)
 		}
 	}
 }

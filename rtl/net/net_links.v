@@ -113,7 +113,7 @@ module net_links #(
     );
 
     wire [PORTS-1:0]    say, say_take;
-    wire [14*PORTS-1:0] heard;
+    wire [15*PORTS-1:0] heard;
     wire [12:0]         word;               // to be said, by any of them
     generate
         if (BARRIER != 0) begin : g_barrier
@@ -153,7 +153,7 @@ module net_links #(
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
                 .m_valid(l_valid[p]), .m_ready(l_ready[p]), .m_data(l_data[DW*p +: DW]), .m_keep(l_keep[WIDTH*p +: WIDTH]),
                 .m_last(l_last[p]), .m_sure(sure), .m_void(l_void[p]), .coming(coming),
-                .say({say[p], word}), .say_take(say_take[p]), .heard(heard[14*p +: 14]),
+                .say({say[p], word}), .say_take(say_take[p]), .heard(heard[15*p +: 15]),
                 .tick(tick[LANES*p +: LANES]), .tx_sym(tx_sym[9*LANES*p +: 9*LANES]), .tx_ready(tx_ready[LANES*p +: LANES]),
                 .rx_sym(rx_sym[9*LANES*p +: 9*LANES]), .rx_valid(rx_valid[LANES*p +: LANES]),
                 .status(status[16*p +: 16]), .peer(peer[18*p +: 18]), .events(events[16*p +: 16]),

@@ -91,7 +91,7 @@ module ni_endpoint #(
     wire [LANES+7:0]   all = {8'd0, open};
     wire               unused_all = ^all[LANES+7:8];
     wire               unused_take;
-    wire [13:0]        unused_heard;
+    wire [14:0]        unused_heard;
     assign lanes = LANES == 1 ? 8'd0 : all[7:0];
     wire [15:0] link_status;
     wire [15:0] link_events;

@@ -209,7 +209,7 @@ func net() []prove.Proof {
 		{
 			Name: "net_barrier",
 			Properties: "whatever words are lost, doubled, late or of an earlier life of the group: what is said by a link, and what the node reads, all members on the other " +
-				"ports have entered; a word that is not of the next phase changes nothing; a word that has come is looked at in a bounded time, and what it makes the unit say is said as soon as the links have said what came before",
+				"ports have entered; a word that is not of the next phase changes nothing; a word that has come is looked at in a bounded time, and what it makes the unit say is said, or owed until it is; of two words that differ the second is said 64 clocks after the first",
 			Top: "net_barrier", Depth: 2, Params: params{"PORTS": "2", "AGAIN": "3"}, Files: []string{"net/net_barrier.v", "common/ram_sdp.v"},
 			Parts: []string{"common/at_least.v"},
 		},

@@ -50,8 +50,7 @@ module ni_watched #(
 
         if (BARRIER != 0) begin : g_barrier
             `define UNIT dut.u_ni.g_link[0].u_port.g_network.u_network.u_links.g_barrier.u_barrier
-            wire judged = `UNIT.step == `UNIT.JUDGE && `UNIT.news;
-            wire left   = judged && `UNIT.all, entered = judged && `UNIT.asks;
+            wire left = `UNIT.all, entered = `UNIT.news && `UNIT.reg_done;
             assign barrier = entered || left ? {entered, left, `UNIT.group, `UNIT.next} : 11'd0;
         end else begin : g_no_barrier
             assign barrier = 11'd0;

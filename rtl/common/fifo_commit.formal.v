@@ -4,6 +4,7 @@
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
 always @* if (!f_run) assume (rst);
+always @* if (APART != 0) assume (!(wr_en && commit));
 
 // The specification: how many words are in memory, how many of them committed; how many behind it, firm, and then on trial; and whether one
 // on trial has left the memory, has been shown, and has been taken.

@@ -4,7 +4,8 @@
 //   wr_en writes wr_data. commit publishes every word written so far, that of this clock included.
 //   rollback takes back every word since the last commit, that of this clock included; it may be held.
 //   A write while full is refused: overflow is high in that clock already, and stays until rollback.
-//   A commit while it is high is refused too, so a packet with a hole is never published. Both at once: a commit that is not refused wins.
+//   A commit while it is high is refused too, so a packet with a hole is never published. Both at once: a commit that is not refused
+//   wins. APART, 1: nothing is written in the clock of a commit, which takes fewer cells in a row.
 //   used is, one clock late, how many words the memory holds, committed or not; full is high
 //   when it holds DEPTH, and may be for two clocks after a word has left or been taken back. Three words more wait behind it.
 //   The reader sees the words in order, one a clock, 3 clocks after they were written if EARLY, else 3 clocks after their commit.
@@ -20,7 +21,8 @@ module fifo_commit #(
     parameter WIDTH  = 9,
     parameter DEPTH  = 2048,            // power of two
     parameter EARLY  = 0,               // show words on trial
-    parameter SPACED = 0                // one word in two clocks, and none on trial, for fewer cells
+    parameter SPACED = 0,               // one word in two clocks, and none on trial, for fewer cells
+    parameter APART  = 0                // no write and commit at once
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -52,7 +54,7 @@ module fifo_commit #(
     reg  [AW:0] wp, cp, not_rp;
     reg         hole, write_q;
     wire        write   = wr_en && !full;
-    wire        publish = commit && !overflow;
+    wire        publish = commit && !(APART != 0 ? hole : overflow);
     wire        undo    = rollback && !publish;
     wire [AW:0] wp_n    = wp + {{AW{1'b0}}, write};
     assign overflow = hole || (wr_en && full);
@@ -78,7 +80,7 @@ module fifo_commit #(
 
     always @(posedge clk) begin
         wp      <= undo ? cp : wp_n;
-        if (publish) cp <= wp_n;
+        if (publish) cp <= APART != 0 ? wp : wp_n;
         not_rp  <= !keep && trial ? ~cp : not_rp - {{AW{1'b0}}, fetch};
         used    <= wp + not_rp + ONE;
         write_q <= write;
@@ -107,6 +109,9 @@ module fifo_commit #(
         if (move) m_data <= room ? word : aside;
     end
 
+`ifdef VERILATOR
+    always @(posedge clk) if (!rst && APART != 0) assert (!(wr_en && commit));
+`endif
 `ifdef FORMAL
     wire [AW-1:0]    f_at;
     wire [WIDTH-1:0] f_word;

@@ -207,7 +207,7 @@ func (m *mixed) resetRTL() {
 	m.down().reset, m.up.reset = true, true
 	m.loading, m.coming, m.loaded = nil, nil, 0
 	*m.pins.SValid, *m.pins.MReady, *m.pins.RxValid, *m.pins.Tick, *m.pins.TxReady = false, false, false, false, false
-	m.b.Reset("rst", uint64(m.rng.Between(1, 3)))
+	m.b.Reset("rst", uint64(m.rng.Between(2, 4))) // two clocks at least, as link_replay and link_framer ask
 }
 
 func (m *mixed) rtlUp() bool { return *m.pins.Status&1 != 0 }

@@ -89,7 +89,7 @@ link_window_rules #(.SEQ(8), .WINDOW(`LP_WINDOW_MAX)) f_rules (
 always @* assume (f_replay_ok);
 
 // What has been sent of the packet: f_at is the place of the next byte, f_taken how many went before it.
-wire [POINTER-1:0] f_at = send + rewound - fetched - have;
+wire [POINTER-1:0] f_at = rewound ? send + 1'b1 : send - fetched - have;
 reg  [POINTER-1:0] f_taken;
 reg                f_took;              // f_byte, in the clock before
 always @(posedge clk) begin
@@ -101,14 +101,15 @@ end
 reg [1:0] f_since;
 reg       f_oldest;
 always @(posedge clk) begin
-    f_since <= (take && last) || rewind || reset ? 2'd0 : f_since + (f_since != 2'd3);
+    f_since <= passed || rewind || reset ? 2'd0 : f_since + (f_since != 2'd3);
     if (reset || rewind)  f_oldest <= 1'b1;
-    else if (take && last) f_oldest <= 1'b0;
+    else if (passed)       f_oldest <= 1'b0;
 end
 
 wire       f_idle     = state[IDLE];
 wire       f_frame    = state[SEQ] || state[DATA];
-wire [7:0] f_number   = next_seq - {7'd0, state[CRC] || (state[END] && !aborts)};
+wire [7:0] f_following = next_seq + {7'd0, passed};         // of the frame behind the one whose CRC is sent
+wire [7:0] f_number   = f_following - {7'd0, state[CRC] || (state[END] && !aborts)};
 wire [7:0] f_back     = sent_seq - f_number;
 wire [7:0] f_behind   = sent_seq - f_seq;
 wire [7:0] f_underway = sent_seq - base_seq;
@@ -141,22 +142,24 @@ always @* if (f_run && !f_begins && !reset) begin
     if (aborts) assert (state[END] || f_idle);
     if (canceled) assert (next_seq == load_seq && !f_loading && !rewound);
     if (!f_idle && f_number == sent_seq) assert (f_underway < `LP_WINDOW_MAX - 1);
-    if (state[CRC] || state[END]) assert ((aborts || f_number != load_seq) && !have && !fetched);
+    if (state[CRC] || (state[END] && !aborts)) assert (f_number != load_seq);
+    if (state[CRC] || (state[END] && !astray)) assert (!have && !fetched);
+    if (passed) assert (state[CRC] && crc_left == 3);
     // The window: f_ahead is known a clock late, and only falls meanwhile.
     if (f_oldest) assert (f_ahead == 0 || f_ahead[7]);
     if (f_since >= 1) assert (f_moved <= `LP_WINDOW_MAX - 1);
     if (f_since >= 2 && !closed) assert (f_open);
     if (f_since >= 3 && may_begin) assert (f_open);
-    if (state[CRC]) assert (f_since + crc_left >= 3);
+    if (state[CRC]) assert (passed || f_since + crc_left >= 2);
     else            assert (crc_left == 3);
     if ((state[END] && !aborts) || ((state[END] || f_frame) && !f_oldest) || (f_idle && !astray && !f_oldest)) assert (f_since == 3);
     // The packet's end.
     if (f_idle && !rewound && !astray) assert (pending == (next_seq != load_seq));
-    if (end_known || looked) assert (f_number != load_seq && !current);
-    if (current) assert (f_frame && (loading || canceled) && f_number == load_seq && !end_known);
-    if (f_idle && (astray || rewound)) assert (!looked && !end_known);
-    if (rewound) assert (f_idle && f_oldest && f_since == 0 && !may_begin && !have && !fetched);
-    if (f_looked && looked) assert (f_look_seq == f_number);
+    if ((end_known || looked) && !rewound && !state[END]) assert (f_number != load_seq && !current);
+    if (current && !state[END]) assert (f_frame && (loading || canceled) && f_number == load_seq && !end_known);
+    if (f_idle && astray) assert (!looked && !end_known);
+    if (rewound) assert (f_idle && f_oldest && f_since == 0 && !may_begin && !current);
+    if (f_looked && looked && !rewound && !state[END]) assert (f_look_seq == f_number);
     if (looked) assert (end_known || look_done);
     if (f_frame) assert (end_known || looked || current);
     if (starved) assert (!have && (state[DATA] || f_idle || aborts));
@@ -173,11 +176,11 @@ always @* if (f_run && !f_begins && !reset) begin
     if (f_whole) assert (f_begun && f_size >= 3 && f_size <= F_TOP);
     if ((f_idle || aborts) && !astray && !canceled && next_seq == f_n) begin
         assert (f_at == (f_whole || f_loading ? f_start : load));
-        if (!f_whole) assert ({1'b0, fetched} + have <= load - f_at);
+        if (!f_whole && !rewound) assert ({1'b0, fetched} + have <= load - f_at);
     end
-    if (ended) assert (end_known && send == send_last + 1'b1);
-    if (end_known && f_number == f_n) assert (f_whole && send_last + 1'b1 == f_end);
-    if (end_known && f_number == f_n - 8'd1) assert (f_begun && send_last + 1'b1 == f_start);
+    if (ended && !rewound && !state[END]) assert (end_known && send == send_last + 1'b1);
+    if (end_known && !rewound && !state[END] && f_number == f_n) assert (f_whole && send_last + 1'b1 == f_end);
+    if (end_known && !rewound && !state[END] && f_number == f_n - 8'd1) assert (f_begun && send_last + 1'b1 == f_start);
     if (f_frame && f_number == f_n && !canceled) begin
         assert (f_begun && f_at == f_start + f_taken);
         if (state[SEQ]) assert (f_taken == 0);
@@ -185,9 +188,9 @@ always @* if (f_run && !f_begins && !reset) begin
         else         assert (current && f_gone <= f_there);
         if (!end_known && !current) assert (f_whole && f_gone <= 2);
     end
-    if ((state[CRC] || (state[END] && !aborts)) && next_seq == f_n) assert (f_begun && send == f_start);
-    if (fetched) assert (f_read == send - 1'b1);
-    if (have && f_at == f_place) assert (byte_q == f_byte);
+    if ((state[CRC] || (state[END] && !aborts)) && f_following == f_n) assert (f_begun && send == f_start);
+    if (fetched && !rewound) assert (f_read == send - 1'b1);
+    if (have && !rewound && f_at == f_place) assert (byte_q == f_byte);
     // What stands at the port.
     if (state[SEQ]) assert (f_valid);
     if (f_valid) assert (state[SEQ] ? f_sym == `LP_SYM_SOP : (state[END] && aborts) || f_sym != `LP_SYM_SOP);

@@ -67,7 +67,8 @@ module link_framer #(
     wire        advance  = !f_valid || f_take;
     reg  [4:0]  state;                  // one bit for each of them
     reg  [1:0]  crc_left;
-    reg  [7:0]  next_seq;               // of the next frame to be begun, or of the frame that is being sent up to its CRC
+    reg  [7:0]  next_seq;               // of the next frame to be begun, or of the frame that is being sent up to the first byte of its CRC
+    reg         passed;                 // the packet's last byte went out in the clock before
 
     // Whether a frame may begin, a clock late: what stops it comes long before a frame has ended. behind, closed: two clocks late
     // when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
@@ -122,8 +123,8 @@ module link_framer #(
             end_known <= loaded;
             current   <= begin_frame && !loaded;
         end
-        // `pending` is still that of before a rewind in the clock after it.
-        if (reset || rewind || rewound || leave || canceled || state[END]) begin
+        // A clock behind what makes it so: `pending` is still that of before a rewind then, and in END nobody looks.
+        if (reset || rewound || state[END]) begin
             looked    <= 1'b0;
             end_known <= 1'b0;
             current   <= 1'b0;
@@ -156,7 +157,7 @@ module link_framer #(
         end
         if (fetch) ended <= end_known && send == send_last;
         send <= rewind ? base : canceled ? load : fetch || rewound ? following : send;  // base is the place before
-        if (reset || rewind || quits || canceled || state[END]) {fetched, have, ended} <= 3'd0;
+        if (reset || rewound || canceled || state[END]) {fetched, have, ended} <= 3'd0;
     end
 
     reg  [7:0] not_sent;                // sent_seq inverted: a carry chain subtracts it without a row of inverters
@@ -166,8 +167,9 @@ module link_framer #(
     always @(posedge clk) begin
         if (state[DATA]) first_time <= next_seq == sent_seq;
         if (quits) first_time <= 1'b0;
+        passed <= take && last && !reset;
         aborts <= quits || (aborts && !state[IDLE]);
-        next_seq <= reset ? 8'd0 : rewind ? base_seq : next_seq + {7'd0, take && last};
+        next_seq <= reset ? 8'd0 : rewind ? base_seq : next_seq + {7'd0, passed};
         not_sent <= not_sent - {7'd0, complete && first_time};
 
         if (advance) f_valid <= begin_frame || take || state[SEQ] || state[CRC] || state[END];

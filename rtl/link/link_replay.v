@@ -15,8 +15,8 @@
 //   sent_seq.
 //   look/look_seq: `look_done` pulses one clock later with the place of the last byte of packet look_seq, one of those that are whole.
 //   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on
-//   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0. ev_acked and ev_lost
-//   pulse once for each packet freed and for each dropped.
+//   until none is held, for one clock at least: no other is taken, and who reads is to be in reset. Then numbers begin at 0. ev_acked and
+//   ev_lost pulse once for each packet freed and for each dropped.
 //   `rst`, two clocks or more, ends with such a restart that drops nothing: `dropping` until the clock behind it.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last, but
 //   with WIDTH above 1 never, since it leaves some beats and packets out.
@@ -107,9 +107,9 @@ module link_replay #(
     wire        accept = s_valid && s_ready;
     wire        held   = load_seq != base_seq || loading || accept;
     reg         same;                   // load_seq was base_seq, a clock ago
-    wire        empty  = same && !loaded_q && !loading && !accept;
-    wire        drop   = (restart || dropping) && !empty;
-    wire        begins = (restart || dropping) && empty;
+    wire        empty  = same && !loaded_q && !loading;     // while dropping, when none begins
+    wire        drop   = dropping ? !empty : restart;
+    wire        begins = dropping && empty;
     wire        full;                   // there is no room for what is at s_*
     wire [15:0] last_byte;              // at s_*
     assign s_ready = !full && (loading || !window_full);

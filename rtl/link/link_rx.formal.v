@@ -5,6 +5,13 @@
 `include "link_frame.formal.v"
 always @* assume (m_ready);
 
+// Nothing is written in the clock of a commit, as APART promises.
+always @* if (f_run) begin
+    assert (hole == f_hole);
+    if (EARLY != 1 && end_frame) assert (!push);
+    assert (end_fits == (end_frame && end_whole && end_length_ok && end_admitted));
+end
+
 // What its number makes of a frame that has ended.
 wire [7:0] e_ahead = e_seq - expected;
 reg       v_mine, v_old, v_restart, v_lost;

@@ -85,6 +85,8 @@ module link_rx #(
     wire        payload_byte = data && in_frame && have_seq;
     wire        too_long     = payload_byte && at_most;
     wire        overflow;
+    reg         hole;                   // the FIFO has refused a byte before this clock
+    wire        spilt        = EARLY == 1 ? overflow : hole;    // known at the frame's end: only with EARLY 1 a byte is written then
     wire        no_room      = overflow && !end_frame;
 
     wire        crc_ok;
@@ -94,7 +96,7 @@ module link_rx #(
     );
 
     // What is known of a frame at its end, for the decision one clock later.
-    reg       end_whole, end_crc_ok, end_admitted, end_length_ok;
+    reg       end_whole, end_crc_ok, end_admitted, end_length_ok, end_fits;      // end_fits: all of them but end_crc_ok
     wire [7:0] ahead = byte_q - expected;       // of the sequence number, when it comes: no frame before it is still to be judged
 
     always @(posedge clk) begin
@@ -104,6 +106,7 @@ module link_rx #(
         end_crc_ok    <= crc_ok;
         end_admitted  <= admitted && up;
         end_length_ok <= length_ok;
+        end_fits      <= in_frame && eop && whole && length_ok && up && admitted;
         if (data && !have_seq) {mine, old} <= {ahead == 8'd0, ahead[7]};
 
         if (data && in_frame) have_seq <= 1'b1;
@@ -117,6 +120,7 @@ module link_rx #(
         if (rst) begin
             in_frame  <= 1'b0;
             end_frame <= 1'b0;
+            end_fits  <= 1'b0;
             undo      <= 1'b0;
             admitted  <= 1'b0;
         end
@@ -221,20 +225,20 @@ module link_rx #(
 
     // Decision.
     wire intact    = end_frame && end_admitted && end_whole && end_crc_ok;
-    wire good      = intact && !overflow;
+    wire good      = intact && !spilt;
     wire in_order  = good && mine;
     wire duplicate = good && old;
     wire gap       = good && !mine && !old;
-    wire damaged   = end_frame && end_admitted && (!end_whole || !end_crc_ok || overflow);
-    wire fits      = mine && end_length_ok;
+    wire damaged   = end_frame && end_admitted && (!end_whole || !end_crc_ok || spilt);
+    wire fits      = end_fits && end_crc_ok && mine && !spilt;      // good, in order, of the right length
 
     always @(posedge clk) begin
-        ev_packet    <= good && fits;
+        ev_packet    <= fits;
         ev_malformed <= in_order && !end_length_ok;
         ev_dup       <= duplicate;
         ev_gap       <= gap;
-        ev_overrun   <= damaged && overflow;
-        ev_crc       <= damaged && !overflow;
+        ev_overrun   <= damaged && spilt;
+        ev_crc       <= damaged && !spilt;
         ev_stray     <= ((data || eop) && !in_frame) || (end_frame && !end_admitted);
 
         if (in_order) begin
@@ -260,6 +264,7 @@ module link_rx #(
     wire [8*WIDTH-1:0] beat_data;
     wire [WIDTH-1:0]   beat_keep;
     wire               rollback = end_frame || undo || !up;
+    always @(posedge clk) hole <= !rst && !rollback && overflow;
     beat_pack #(.WIDTH(WIDTH)) u_pack (
         .clk(clk), .clear(rollback), .s_valid(push), .s_ready(unused_ready), .s_data(push_word[7:0]), .s_last(push_word[8]),
         .m_valid(beat), .m_ready(1'b1), .m_data(beat_data), .m_keep(beat_keep), .m_last(beat_last)
@@ -278,9 +283,9 @@ module link_rx #(
             assign {m_last, m_keep, m_data} = m_word;
         end
     endgenerate
-    fifo_commit #(.WIDTH(KEEPW + 8 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY), .SPACED(SPACED)) u_fifo (
+    fifo_commit #(.WIDTH(KEEPW + 8 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY), .SPACED(SPACED), .APART(EARLY == 1 ? 0 : 1)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(beat), .wr_data(word), .commit(intact && fits), .rollback(rollback),
+        .wr_en(beat), .wr_data(word), .commit(fits), .rollback(rollback),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_word), .m_sure(m_sure), .m_void(m_void)
 `ifdef FORMAL

@@ -5,7 +5,8 @@ module fifo_commit #(
     parameter WIDTH = 9,
     parameter DEPTH = 8,
     parameter EARLY = 0,
-    parameter SPACED = 0
+    parameter SPACED = 0,
+    parameter APART = 0
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -32,7 +33,7 @@ module fifo_commit #(
     reg  [AW:0] peak;                   // what it held two clocks ago and has taken since: `full` may not know better
     assign      full     = held == DEPTH || (any_full && peak == DEPTH);
     assign      overflow = hole || (wr_en && full);
-    wire        publish = commit && !overflow;
+    wire        publish = commit && !(APART != 0 ? hole : overflow);
     wire        undo    = rollback && !publish;
     wire        fetch   = leaves && (EARLY != 0 ? held : kept) != 0;
     wire        loosens = fetch && kept == 0;           // what leaves is on trial

@@ -6,6 +6,7 @@ module fifo_commit #(
     parameter DEPTH = 8,
     parameter EARLY = 0,
     parameter SPACED = 0,
+    parameter APART = 0,
     parameter MAX   = 4
 ) (
     input  wire                   clk,
@@ -32,7 +33,7 @@ module fifo_commit #(
 
     reg        hole;
     wire       refused = wr_en && full;
-    wire       publish = commit && !overflow;
+    wire       publish = commit && !(APART != 0 ? hole : overflow);
     assign     overflow = hole || refused;
 
     // Words below `written` are on trial; those of the packet before that are still to come out stand in `there`.

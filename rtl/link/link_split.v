@@ -75,7 +75,7 @@ module link_split #(
     wire        check_ok;
     wire [15:0] unused_crc;
     crc16_3740_byte u_crc (
-        .clk(clk), .init(rx_valid && is_lsw), .en(word_byte), .shift(1'b0), .data(rx_sym[7:0] ^ (key_byte & {8{sealed}})),
+        .clk(clk), .init(take && is_k), .en(word_byte), .shift(1'b0), .data(rx_sym[7:0] ^ (key_byte & {8{sealed}})),
         .crc(unused_crc), .ok(check_ok)
     );
 

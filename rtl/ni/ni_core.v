@@ -231,7 +231,7 @@ module ni_core #(
     wire        h_valid, h_ready, h_void, ev_bad_in;
     wire        all_en, all_done, all_ok;               // requests for registers, before virtual links have theirs
     wire [31:0] all_value;
-    wire        req_valid, req_done, req_turn;
+    wire        req_valid, req_done, req_turn, req_load;
     wire [7:0]  req_tag, req_status;
     wire [4:0]  req_type;
     wire [2:0]  req_via;
@@ -249,7 +249,7 @@ module ni_core #(
         .takes(takes),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
-        .turn(req_turn), .load(all_done), .value(all_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
+        .turn(req_turn), .load(req_load), .value(all_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
         .w_valid(host_w_valid), .w_take(host_w_take), .w_addr(host_w_addr), .w_data(host_w_data), .w_mask(host_w_mask),
         .ev_no_space(ev_no_space), .ev_bad(ev_bad_in)
     );
@@ -262,7 +262,7 @@ module ni_core #(
     ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .WORD(WORD)) u_reply (
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
-        .req_fields(req_fields), .req_turn(req_turn), .trapped(trapped), .resume(resume), .retrap(retrap),
+        .req_fields(req_fields), .req_turn(req_turn), .req_load(req_load), .trapped(trapped), .resume(resume), .retrap(retrap),
         .reg_en(all_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(all_done), .reg_ok(all_ok),
         .mem_en(mem_en), .mem_next(mem_next), .mem_last(mem_last), .last_lane(req_lane), .mem_data(mem_data), .mem_clash(mem_clash),

@@ -77,8 +77,11 @@ module ni_regs #(
                       TABLE_AT = `LP_REG_FRAME_TABLE, FEATURES_AT = `LP_REG_FEATURES;
     reg        in_counters, in_table, in_control, in_node, in_nonce, unwritten;
     reg  [PORTS-1:0] in_status, in_peer;    // of each port
-    wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
-    wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
+    wire       no_counter, no_frame;
+    at_least #(.WIDTH(8), .LIMIT(COUNTERS)) u_no_counter (.x({1'b0, reg_addr[6:0]}), .y(no_counter));
+    at_least #(.WIDTH(9), .LIMIT(FRAMES)) u_no_frame (.x({1'b0, reg_addr[7:0]}), .y(no_frame));
+    wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && !no_counter;
+    wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && !no_frame;
     wire       found_ident    = reg_addr[15:4] == 12'd0 && reg_addr[3:0] <= FEATURES_AT[3:0];
     wire       settable       = reg_addr == `LP_REG_SCRATCH || reg_addr == `LP_REG_NODE_ID || reg_addr == `LP_REG_NONCE;
     reg        decoded, selected, ok;
@@ -89,7 +92,7 @@ module ni_regs #(
     reg         is_word;            // of the counters' memory
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
-    assign reg_value = ({32{counter_valid && !unwritten}} & counter_value)
+    assign reg_value = ({32{is_word && !unwritten}} & counter_value)
                      | link_status | {30'd0, {2{in_control}} & {gateway, notify}}
                      | ({32{in_table}} & {ft_valid, 7'd0, ft_vl, 5'd0, ft_link});
 

@@ -3,7 +3,8 @@
 //
 // Contract:
 //   A request stands on req_* until req_done, the clock in which its answer's last byte appears on m_*; all but req_valid stand a clock
-//   before it. req_turn: its fields go round by a byte; a register's value takes the place of their upper four bytes with reg_done.
+//   before it. req_turn: its fields go round by a byte; req_load: what is read of a register takes the place of their upper four bytes, in
+//   each clock of the access but its first, so that its value stands there at last.
 //   Register accesses: reg_en with reg_* until reg_done, which gives reg_ok.
 //   Receive buffer reads: mem_en, the word one clock later, which stays until the next mem_en, unless mem_clash says in that clock to read
 //   again; the address moves on to the next word with mem_next. mem_last: it is that of the last word, whose last byte is last_lane. An
@@ -28,6 +29,7 @@ module ni_reply #(
     input  wire [7:0]            req_status,
     input  wire [47:0]           req_fields,
     output wire                  req_turn,
+    output reg                   req_load,
 
     input  wire [LINKS-1:0]      trapped,
     output wire [LINKS-1:0]      resume,
@@ -77,6 +79,7 @@ module ni_reply #(
     assign reg_write = is_write;
     assign reg_addr  = req_fields[15:0];
     assign reg_wdata = req_fields[47:16];
+    always @(posedge clk) req_load <= reg_en && !is_write && !reg_done && !rst;
     wire   go        = req_valid && state == WAIT && (!accesses || reg_done);
     assign resume    = go && traps && resumes  ? meant : {LINKS{1'b0}};
     assign retrap    = go && traps && !resumes ? meant : {LINKS{1'b0}};

@@ -45,11 +45,10 @@ module uart_rx #(
         past <= {past[1], now};
         if (begins || sample) begin
             clocks <= begins ? {1'b0, divisor[DIVISOR_BITS-1:1]} : divisor;
-            sample <= 1'b0;
         end else begin
             clocks <= clocks - ONE;
-            sample <= busy && soon;
         end
+        sample <= busy && soon && !sample;
 
         m_valid    <= ends && most;
         frame_err  <= ends && !most && m_data != 8'd0;

@@ -20,7 +20,9 @@ func common() []prove.Proof {
 		return p
 	}
 	spaced := fifo("fifo_commit", "4", committed)
-	spaced.Name, spaced.Params["SPACED"] = "fifo_commit_spaced-4", "1"
+	spaced.Name, spaced.Params["SPACED"], spaced.Params["APART"] = "fifo_commit_spaced-4", "1", "1"
+	apart := fifo("fifo_commit", "4", committed)
+	apart.Name, apart.Params["APART"] = "fifo_commit_apart-4", "1"
 	arbiter := func(n string) prove.Proof {
 		return prove.Proof{
 			Name: "arbiter_rr-" + n, Properties: "one grant, held for the packet, served within N-1 packets of others",
@@ -31,7 +33,7 @@ func common() []prove.Proof {
 		fifo("fifo_sync", "4", ordered),
 		fifo("fifo_sync", "8", ordered),
 		fifo("fifo_commit", "4", committed), fifo("fifo_commit", "8", committed),
-		early("4"), early("8"), spaced,
+		early("4"), early("8"), spaced, apart,
 		{
 			Name: "skid_buffer", Properties: "order, no loss, stable while stalled",
 			Top: "skid_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/skid_buffer.v"},

@@ -21,7 +21,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster/live"
 )
 
-var copied = flag.Int("scp", 200_000, "copy a file of `BYTES` by scp")
+var copied = flag.Int("scp", 200_000, "copy a file of `BYTES` by scp, of a tenth over RTL")
 
 // TestTools runs the programs that people use, over models and RTL, with bit errors and remote writes beside: ping, iperf3 and scp. What is copied arrives as it was, and
 // so do the writes.

@@ -45,6 +45,7 @@ const lutECP5 = "LUT4"
 
 type params map[string]int
 
+// linkOfBarriers is a small difference of two large syntheses: how these happen to be mapped moves it by tens of LUT4.
 func linkOfBarriers(ctx context.Context) int { return more(ctx, "link_endpoint", params{"ROUTES": 1}) }
 
 // more is how many LUT4 a module has more with barriers than without.

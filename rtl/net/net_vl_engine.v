@@ -23,7 +23,7 @@
 //   `put`, and a link that is to send, wait for few events, of whatever links: see net_vl_next.
 //
 // An event takes five clocks, and two for each packet that is freed. For the first 2^VIRTUAL or SLOTS clocks it clears the table.
-// Source: doc/protocol.md, "Virtual links".
+// Source: doc/protocol.md, "Virtual links". Proven: net_vl_engine.formal.v.
 module net_vl_engine #(
     parameter VIRTUAL     = 4,
     parameter SLOTS       = 64,
@@ -169,7 +169,7 @@ module net_vl_engine #(
     wire takes_route = open && !spoiled && r_good;
     wire ack   = apply && event_is == HEAR && !acked && takes_route && there;
     wire rest  = apply && event_is == HEAR && acked;
-    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, replay, now_counts, unsent, again;
+    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, now_counts, unsent, again;
     wire [23:0] seq, base, expect_next;
     wire [6:0]  freed, count, next;
     wire [STATE-1:0] after;
@@ -200,17 +200,15 @@ module net_vl_engine #(
         .urge(greets || (rest && !up)),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
         .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
-        .counts(now_counts), .unsent(unsent), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(replay),
+        .counts(now_counts), .unsent(unsent), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(ev_replay),
         .says(says), .packet(packet), .number(seq), .base(base), .expect_next(expect_next), .count(count), .next(next), .repeats(repeats),
         .has_room(has_room), .unsaid(unsaid), .lost(lost), .own_stop(own_stop), .peer_stop(peer_stop)
     );
-    assign ev_replay = replay;
     assign ev_drop   = unsent || (rest && r_packet && !delivers) || (heard && !takes_route && up);
 
     // What is said, and what was.
     assign looked = apply && event_is == LOOK && there;
-    assign opened = open;
-    assign ours   = r_src == send_dest;
+    assign {opened, ours} = {open, r_src == send_dest};
     wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
     wire   room   = !r_host || m_room || for_context;
     assign x_refused = rest && stops && !takes_it && for_context;
@@ -218,8 +216,7 @@ module net_vl_engine #(
     assign heard  = apply && event_is == HEAR && (acked || (!takes_route && there));
     assign put_done   = apply && event_is == PUT && !acked;
     assign put_ok     = put_done && open && has_room;
-    assign send_start = talk || starts;
-    assign {send_early, send_whole} = {starts, ends};
+    assign {send_start, send_early, send_whole} = {talk || starts, starts, ends};
     assign send_undo  = (leading && (put_done ? !follows : !begins && !put)) || (apply && event_is == PUT && acked && !packet);
     wire   with_packet = packet || starts;
     assign send_state = {lost ? `LP_KIND_LOST : `LP_KIND_ACK, own_stop, 4'd0, with_packet};
@@ -229,8 +226,7 @@ module net_vl_engine #(
     assign send_slot  = starts ? p_slot : send;
 
     // The host's.
-    assign c_done = apply && event_is == HOST;
-    assign c_ok   = !c_resume || trapped;
+    assign {c_done, c_ok} = {apply && event_is == HOST, !c_resume || trapped};
     wire [15:0]      status = {8'd0, open, gave_up, count != 7'd0, lost, trapped, own_stop, peer_stop, up};
     wire [REGS-1:0]  regs;
     wire [ENTRY-1:0] entry;
@@ -238,12 +234,17 @@ module net_vl_engine #(
     net_vl_regs #(.CW(CW), .REGS(REGS)) u_regs (
         .clk(clk), .load(at == READ), .was(entry[ENTRY-9 -: REGS]), .regs(regs),
         .wr_en(writes_reg), .number_of(c_reg), .wdata(c_wdata), .opens(opens), .gets(rest && delivers && r_message && !for_context),
-        .returns(returns), .replay(replay), .drop(ev_drop), .base(base), .expect_next(expect_next), .status(status), .count(count),
+        .returns(returns), .replay(ev_replay), .drop(ev_drop), .base(base), .expect_next(expect_next), .status(status), .count(count),
         .of_context(x_context), .life(x_life), .r_packet(r_packet), .r_seq(r_seq), .r_next(r_next), .key(key),
         .peer(send_dest), .class_of(send_class), .number(send_vl), .own_key(own_key),
         .freed(told_freed), .with_host(with_host), .value(c_value)
     );
 
+`ifdef FORMAL
+    wire [SW*SLOTS+16*SLOTS+SLOTS+SW-1:0] f_slots;  // what proofs look at
+    wire [4*VLS-1:0]                      f_in;
+    wire [ENTRY*VLS-1:0]                  f_words;
+`endif
     wire [15:0]     size;
     wire [SW-1:0]   link;
     wire            sent_again;
@@ -259,6 +260,9 @@ module net_vl_engine #(
         .give(clears_slot || (at == WALK && !holds) || (back && back_ready)),
         .given(at == WALK ? first : clears_slot ? cleared[SW-1:0] : back_slot),
         .free_valid(free_valid), .free_ready(free_ready), .free_slot(free_slot)
+`ifdef FORMAL
+        , .f_all(f_slots)
+`endif
     );
     assign send_size = starts ? p_total : packet ? size : 16'd0;
 
@@ -272,6 +276,9 @@ module net_vl_engine #(
         .look(look), .hear(hear), .r_vl(r_vl), .put(put), .begins(begins && !leading), .p_vl(p_vl), .c_en(c_en), .c_vl(c_vl),
         .send_idle(send_idle), .told_ready(told_ready), .m_room(m_room),
         .to_turn(to_turn), .to_tell(to_tell), .to_wake(to_wake), .to_settle(to_settle), .of_vl(vl)
+`ifdef FORMAL
+        , .f_in(f_in)
+`endif
     );
 
     wire writes = at == WRITE;
@@ -283,6 +290,9 @@ module net_vl_engine #(
         .clk(clk), .wr_en(writes || clears_vl), .wr_addr(writes ? vl : cleared[VIRTUAL-1:0]),
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
         .rd_en(idle), .rd_addr(chosen_vl), .rd_data(entry)
+`ifdef FORMAL
+        , .f_words(f_words)
+`endif
     );
 
     // Contexts' share in links and slots.
@@ -346,13 +356,10 @@ module net_vl_engine #(
                     if (count == 7'd0) first <= p_slot;
                     if (next == count) send <= p_slot;
                 end
-                case (event_is)
-                    TALK:    listed <= 1'b0;
-                    WAKE:    parked <= 1'b0;
-                    TELL:    due    <= 1'b0;
-                    SETTLE:  timed  <= 1'b0;
-                    default: ;
-                endcase
+                if (event_is == TALK)   listed <= 1'b0;
+                if (event_is == WAKE)   parked <= 1'b0;
+                if (event_is == TELL)   due    <= 1'b0;
+                if (event_is == SETTLE) timed  <= 1'b0;
                 if (rest && stops) {trapped, parks} <= {takes_it, no_room};
                 if (serves) trapped <= 1'b0;
                 if (turn && packet) send <= link;
@@ -386,5 +393,8 @@ module net_vl_engine #(
             {spoiled, leading} <= 2'd0;
         end
     end
+`ifdef FORMAL
+`include "net_vl_engine.formal.v"
+`endif
 endmodule
 `resetall

@@ -283,6 +283,17 @@ func net() []prove.Proof {
 			Top: "net_vl_context", Params: params{"CONTEXTS": "3", "VIRTUAL": "2", "SLOTS": "4"}, Depth: 2, Files: []string{"net/net_vl_context.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "net_vl_engine",
+			Properties: "of two links, each beside the other: each packet is sent from its own slot under the number as which it was put, and its slot freed once; " +
+				"no event writes to another link's entry; a ROUTE that is not taken changes nothing but what is counted; who asks is answered once, within 7 + 2 * WINDOW " +
+				"clocks of an event; who has something to say waits for its turn; a link whose peer says STOP sends no packet but a probe",
+			Top: "net_vl_engine", Params: params{"VIRTUAL": "1", "SLOTS": "4", "WINDOW": "3", "RETRY": "1", "RETRY_LIMIT": "2", "CONTEXTS": "1"}, Depth: 2,
+			Files: []string{
+				"net/net_vl_engine.v", "common/ram_sdp_all.formal.v", "net/net_vl_next_any.formal.v", "net/net_vl_slots_any.formal.v", "net/net_vl_context_any.formal.v",
+			},
+			Parts: []string{"net/net_vl_rules.v", "net/net_vl_regs.v"},
+		},
+		{
 			Name: "net_vl_slots", Properties: "of each slot, what was last said of it is told: the next of its link, its length, and when it was sent",
 			Top: "net_vl_slots", Params: params{"SLOTS": "4", "TIME": "3"}, Depth: 2, Files: []string{"net/net_vl_slots.v", "common/ram_sdp.v"},
 			Parts: []string{"common/fifo_sync.v"},

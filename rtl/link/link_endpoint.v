@@ -12,7 +12,9 @@
 //   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
 //   cancel, has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them.
-//   say, say_take, BARRIER: as of link_mux. heard: {valid (pulse), group, value} of BARRIERs that have come while the link is up.
+//   say, say_take, BARRIER: as of link_mux. heard: {first, valid, group, value} of BARRIERs that come, as of net_barrier; valid while the
+//   link is up, first with other words too.
+//   rst is high for two clocks or more, as link_replay and link_framer want it.
 //   peer: {known, refused, node id}.
 //   node, nonce: who this end is, with PORT; renew (pulse): that has changed. anonymous: there is no nonce yet, so the link stays down; not
 //   at the host's port, PORT 0, which has none.

@@ -104,9 +104,9 @@ generate
         end
     end
     for (f_p = 0; f_p < PORTS; f_p = f_p + 1) begin : f_link
-        wire [12:0] f_zero = f_words[64*f_p+32 +: 13], f_zero_too = f_words[64*f_p+48 +: 13], f_read_word = words[16*f_p +: 13];
-        wire [12:0] f_kept = place[f_p] ? f_words[64*f_p +: 13] : f_words[64*f_p+16 +: 13];
-        wire [4:0]  f_begun = place[f_p] ? f_words[64*f_p+24 +: 5] : f_words[64*f_p+8 +: 5];
+        wire [12:0] f_zero = f_words[64*f_p +: 13], f_zero_too = f_words[64*f_p+16 +: 13], f_read_word = words[16*f_p +: 13];
+        wire [12:0] f_kept = place[f_p] ? f_words[64*f_p+32 +: 13] : f_words[64*f_p+48 +: 13];
+        wire [4:0]  f_begun = place[f_p] ? f_words[64*f_p+56 +: 5] : f_words[64*f_p+40 +: 5];
         wire [12:0] f_heard = {heard[15*f_p+14] ? heard[15*f_p+8 +: 5] : f_begun, heard[15*f_p +: 8]};
         wire [7:0]  f_of = f_comes[8*f_p +: 8], f_kept_of = f_waits[8*f_p +: 8], f_in = f_side[8*(f_p+1) +: 8];
         wire        f_turns = at[f_p+1] && step != CHOOSE;

@@ -69,7 +69,7 @@ module net_barrier #(
     genvar p;
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : g_words
-            wire [7:0] to = {7'd0, place[p]}, of = {6'd0, !first[p+1], !place[p]};
+            wire [7:0] to = {6'd0, 1'b1, place[p]}, of = {6'd0, first[p+1], !place[p]};
             ram_sdp #(
                 .WIDTH(16), .DEPTH(WORDS), .WORD_BYTES(2), .FIRST(4), .INIT(64'd0)
 `ifdef FORMAL

@@ -14,7 +14,7 @@
 //   the block it is.
 //   For 128 clocks after reset nothing is answered, and what is heard waits.
 //
-// HX8K: 191 LUT4 and two block memories with one link, 587 and 19 with 16.
+// HX8K: 194 LUT4 and two block memories with one link, 574 and 19 with 16.
 // Proven (net_barrier.formal.v): what it says by a link, and what it lets its node leave, all members on the other ports have entered.
 // Source: doc/protocol.md, "Barriers"; the rules are those of flowctl.Barriers.
 module net_barrier #(

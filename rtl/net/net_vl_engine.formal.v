@@ -1,8 +1,8 @@
 // Properties of net_vl_engine, included in it: the slots of a link are its packets, in order: each is sent from its own slot under the
-// number as which it was put, and freed once, when that number is acknowledged or the link closes. No event writes to another
-// link's entry; a
-// ROUTE that is not taken changes nothing of its link but what is counted; who asks is answered once, in a bounded time, and a link that
-// has something to say waits for its turn. A link whose peer says STOP sends no packet but a probe, and none holds more than WINDOW.
+// number as which it was put, and freed once, when that number is acknowledged or the link closes. No event writes to another link's
+// entry; a ROUTE that is not taken changes nothing of its link but what is counted; who asks is answered once, in a bounded time, and a
+// link that has something to say waits for its turn. A link whose peer says STOP sends no packet but a probe, and none holds more than
+// WINDOW.
 //
 // There are two links, so each has another beside it. net_vl_rules and net_vl_regs are the real ones; net_vl_next, net_vl_slots and
 // net_vl_context, each proven by itself, do here what their contracts allow, and hold this module to its part.

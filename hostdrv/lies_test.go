@@ -64,7 +64,8 @@ func said(t *testing.T, tag int) []byte {
 	return check.Must((&linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: uint32(tag), Rest: 2, Data: []byte("ab")}).Append(nil))(t)
 }
 
-// TestLyingPeer: what a peer lies about to a driver that carries virtual links out changes nothing: nothing of it is delivered, and messages of both nodes come afterwards, each once.
+// TestLyingPeer: what a peer lies about to a driver that carries virtual links out changes nothing: nothing of it is delivered, and messages from and to both nodes come
+// afterwards, each once.
 func TestLyingPeer(t *testing.T) {
 	l, n, c := openLied(t)
 	tag := 0
@@ -77,16 +78,30 @@ func TestLyingPeer(t *testing.T) {
 		came := map[uint16]uint32{}
 		check.Fatal(t, l.ends[honestNode].Send(said(t, tag)))
 		check.Fatal(t, l.ends[liarNode].Send(said(t, tag)))
-		for range 2 {
+		for _, node := range []uint16{honestNode, liarNode} {
+			check.Fatal(t, c.PostSend(message.Send{Node: node, Tag: uint32(tag)}))
+		}
+		for range 4 {
 			ctx, cancel := n.WithTimeout(t.Context(), time.Second)
 			done, err := c.Wait(ctx)
-			cancel()
-			if check.Fatal(t, err); done.Err != nil || string(done.Data) != "ab" {
-				t.Fatalf("%s: %+v", what, done)
+			if cancel(); err != nil || done.Err != nil || done.Received && string(done.Data) != "ab" {
+				t.Fatalf("%s: %+v, %v", what, done, err)
 			}
-			came[done.Node] = done.Tag
+			if done.Received {
+				came[done.Node] = done.Tag
+			}
 		}
 		check.Equal(t, what+": what came", came, map[uint16]uint32{honestNode: uint32(tag), liarNode: uint32(tag)})
+		for node, end := range l.ends { // which have acknowledged it
+			var p linkproto.Packet
+			raw, ok := end.Receive()
+			if !ok || p.Decode(raw) != nil || p.MsgTag != uint32(tag) {
+				t.Fatalf("%s: % x came to node %d, want a message %d", what, raw, node, tag)
+			}
+			if raw, ok = end.Receive(); ok {
+				t.Fatalf("%s: % x came to node %d besides", what, raw, node)
+			}
+		}
 	}
 	exchange("before any lie")
 	own, its := l.ends[liarNode].Status().Life, l.ends[liarNode].Status().Peer
@@ -109,8 +124,8 @@ func TestLyingPeer(t *testing.T) {
 			r.Seq++
 			*key = linkproto.KeyOf(its.Life, own).At(uint32(tag)+1, 0)
 		}},
-		{"an ACK of what was not sent", func(r *route, _ *linkproto.Key) { bare(r, linkproto.KindAck); r.Next = 5 }},
-		{"a LOST of what was not sent", func(r *route, _ *linkproto.Key) { bare(r, linkproto.KindLost); r.Next = 5 }},
+		{"an ACK of what was not sent", func(r *route, _ *linkproto.Key) { bare(r, linkproto.KindAck); r.Next = uint8(tag + 5) }},
+		{"a LOST of what was not sent", func(r *route, _ *linkproto.Key) { bare(r, linkproto.KindLost); r.Next = uint8(tag + 5) }},
 		{"the number of no packet", func(r *route, _ *linkproto.Key) { bare(r, linkproto.KindAck); r.Seq = 9 }},
 		{"a packet that is said to be none", func(r *route, _ *linkproto.Key) { r.State = linkproto.VLState{Kind: linkproto.KindAck}.Byte() }},
 		{"a state that there is not", func(r *route, _ *linkproto.Key) { r.State |= 2 }},
@@ -138,7 +153,7 @@ func TestLyingPeer(t *testing.T) {
 		l.ready = append(l.ready, check.Must(r.Seal(nil, k))(t))
 		exchange(lie.what)
 	}
-	check.Equal(t, "counts", check.Must(c.Stats())(t), message.Stats{Received: uint64(2 * tag)})
+	check.Equal(t, "counts", check.Must(c.Stats())(t), message.Stats{Sent: uint64(2 * tag), Received: uint64(2 * tag)})
 
 	// Packets that are no MESSAGEs, or of lengths that do not fit: the link takes them, and the context drops and counts them.
 	for i, p := range []linkproto.Packet{
@@ -151,7 +166,7 @@ func TestLyingPeer(t *testing.T) {
 		}
 		exchange(fmt.Sprint("a wrong packet ", i))
 	}
-	check.Equal(t, "counts", check.Must(c.Stats())(t), message.Stats{Received: uint64(2 * tag), Malformed: 3, TooLong: 1})
+	check.Equal(t, "counts", check.Must(c.Stats())(t), message.Stats{Sent: uint64(2 * tag), Received: uint64(2 * tag), Malformed: 3, TooLong: 1})
 
 	// One that says that it is another length than it is.
 	seq := uint32(l.ends[liarNode].Counter(linkproto.CntTxPackets))
@@ -162,5 +177,6 @@ func TestLyingPeer(t *testing.T) {
 	l.ready = append(l.ready, check.Must(r.Seal(nil, key.At(seq, 0)))(t))
 	check.Fatal(t, n.Sleep(t.Context(), time.Millisecond))
 	l.ends[liarNode].Restart()
+	check.Fatal(t, n.Sleep(t.Context(), time.Millisecond)) // what is sent before the driver hears of it is lost
 	exchange("behind a packet of another length than it says")
 }

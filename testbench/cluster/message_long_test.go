@@ -15,7 +15,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-var long = flag.Bool("long", false, "TestLongMessages with all lengths by RTL too: a minute of CPU time")
+var long = flag.Bool("long", false, "TestLongMessages with all lengths by RTL too, and TestLongStream: a minute of CPU time each")
 
 // Lengths of messages: around 64 KB, and the longest ones.
 var (

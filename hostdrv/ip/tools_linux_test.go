@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/ip"
+	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -23,8 +25,8 @@ import (
 
 var copied = flag.Int("scp", 200_000, "copy a file of `BYTES` by scp, of a tenth over RTL")
 
-// TestTools runs the programs that people use, over models and RTL, with bit errors and remote writes beside: ping, iperf3 and scp. What is copied arrives as it was, and
-// so do the writes.
+// TestTools runs the programs that people use, over models and RTL, with bit errors, remote writes and messages beside: ping, iperf3 and scp. What is copied arrives as it
+// was, and so do the writes and messages.
 func TestTools(t *testing.T) {
 	need(t, "ip", "ping", "iperf3", "ssh", "scp", "sshd")
 	for _, c := range []struct {
@@ -34,7 +36,7 @@ func TestTools(t *testing.T) {
 	}{{cluster.Model, 1e-6, 300_000, *copied}, {cluster.RTL, 1e-6, 20_000, *copied / 10}} {
 		t.Run(c.rung, func(t *testing.T) {
 			n := begin(t, c.rung, c.errorRate, live.Options{})
-			writes := n.write(t)
+			writes, messages := n.write(t), n.exchange(t)
 			n.spaces[0].start(t, "ping", "-c", "3", "-i", "0.2", "-W", "30", n.address(1)).wait(t)
 			for _, how := range [][]string{{"-n", strconv.Itoa(c.bytes)}, {"-u", "-b", "200K", "-l", "500", "-n", strconv.Itoa(c.bytes / 10)}} {
 				n.iperf(t, nil, how...)
@@ -45,6 +47,9 @@ func TestTools(t *testing.T) {
 			}
 			if done := writes(); done < 10 {
 				t.Errorf("only %d remote writes beside", done)
+			}
+			if done := messages(); done < 10 {
+				t.Errorf("only %d messages beside", done)
 			}
 			n.tell(t)
 			if counts := n.interfaces[0].Counts(); counts.TooLong+counts.Malformed > 0 {
@@ -133,6 +138,43 @@ func (n *network) write(t *testing.T) (stop func() int) {
 			check.Fatal(t, to.ReadBuffer(t.Context(), have, 512))
 		}
 		return serial
+	}
+}
+
+// exchange has the first node send messages to the second, one behind the other, until the returned function is called, which returns how many have come.
+func (n *network) exchange(t *testing.T) (stop func() int) {
+	t.Helper()
+	var contexts []*message.Context
+	for _, target := range n.targets {
+		contexts = append(contexts, check.Must(message.Open(t.Context(), n.open(t, target), 1, message.Options{}))(t))
+	}
+	const size = 3000 // three packets
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan int, 1)
+	background(t, func(context.Context) error {
+		count := 0
+		defer func() { over <- count }()
+		for ; ctx.Err() == nil; count++ {
+			text := bytes.Repeat([]byte{byte(count), byte(count >> 8)}, size/2)
+			if err := errors.Join(contexts[1].PostReceive(message.Receive{Data: make([]byte, size)}),
+				contexts[0].PostSend(message.Send{Node: n.Number(1), Tag: uint32(count), Data: text})); err != nil {
+				return err
+			}
+			for _, c := range contexts {
+				done, err := c.Wait(t.Context())
+				if err = errors.Join(err, done.Err); err != nil {
+					return err
+				}
+				if done.Received && (done.Tag != uint32(count) || !bytes.Equal(done.Data, text)) {
+					return fmt.Errorf("message %d of %d bytes came in the place of %d", done.Tag, len(done.Data), count)
+				}
+			}
+		}
+		return nil
+	})
+	return func() int {
+		cancel()
+		return <-over
 	}
 }
 

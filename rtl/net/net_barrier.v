@@ -3,8 +3,9 @@
 //
 // Contract:
 //   Port 0 is this node, ports 1 .. PORTS are links; bits of s_* and h_* are those of links, link 1 lowest.
-//   heard: {first, valid, group, value} by link. first (pulse): group is that of a BARRIER that comes; valid (pulse), in the same clock or
-//   later: it has come, and value is its value. It is looked at within 3 * (PORTS + 2) clocks; a later one takes its place before.
+//   heard: {first, valid, group, value} by link. first (pulse): a word comes, of any kind; if it is a BARRIER, group is its group. valid
+//   (pulse), in the same clock or later: what came since the last first was a BARRIER, whose value is value. It is looked at within
+//   3 * (PORTS + 2) clocks; a later one takes its place before.
 //   s_valid[p]: s_word, {group, value}, which is the same for all links, is to be said by the link. It stands until all have taken it:
 //   s_take[p], which a link that is not alive need not do. Behind that no other word is said for 64 clocks, in which the routers at the
 //   other ends look at it; but for a word that is only said again, which another may follow at once. What has to be said meanwhile is said

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards"
@@ -9,6 +10,8 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -31,4 +34,28 @@ func TestNetwork(t *testing.T) {
 		t.Fatal("a board is cabled to a model")
 	}
 	check.Contains(t, "error", err.Error(), "n1:1 - s0:2 is serial", "a switch of rung rtl")
+}
+
+// TestLogP: two boards that are cabled to each other have LogP's parameters, which their UARTs determine: a message is some forty symbols there, with its routing and virtual link, and goes by two UARTs
+// and the cable, of half a UART's symbol time. The chip, and RTL with its parameters, take the same time but for the look of a host.
+func TestLogP(t *testing.T) {
+	c := check.Must(boards.Named("hx8k/routed-link"))(t)
+	top := check.Must(topology.Generate("line", []int{2}, 1))(t)
+	var all []barriers.LogP
+	for _, design := range []verilator.Design{{}, wrapper(t, c)} {
+		w := check.Must(barriers.OpenBoards(t.Context(), top, c.Params(), rtlsim.Chip{Design: design, Hz: c.MHz * 1e6}, 1, 1))(t)
+		defer func() { check.Error(t, w.Close()) }()
+		all = append(all, check.Must(w.LogP(t.Context(), 2))(t))
+	}
+	symbol := 10 * rtlsim.Rate / float64(c.Baud)
+	t.Logf("a symbol of the UART takes %g clocks of 8 ns; %+v", symbol, all)
+	rtl, chip := all[0], all[1]
+	if l, g := rtl.Latency/symbol, rtl.Gap/symbol; l < 80 || l > 140 || g < 30 || g > 60 || math.Abs(rtl.Latency-chip.Latency) > 4*symbol || math.Abs(rtl.Gap-chip.Gap) > 4*symbol {
+		t.Errorf("L is %v symbol times, g %v", l, g)
+	}
+	_, err := barriers.OpenBoards(t.Context(), check.Must(topology.Generate("star", []int{2}, 1))(t), c.Params(), rtlsim.Chip{}, 1, 1)
+	if err == nil {
+		t.Fatal("two boards at a switch")
+	}
+	check.Contains(t, "error", err.Error(), "want two boards, one cable between them")
 }

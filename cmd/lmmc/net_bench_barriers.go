@@ -1,17 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards"
+	gates "github.com/stafflink/lmmc/boards/sim"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 	"github.com/stafflink/lmmc/testbench/report/chart"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func netLogPCommand() *cli.Command {
@@ -23,7 +28,8 @@ func netLogPCommand() *cli.Command {
 			"times are real ones then, of this program. The parameters are o_s, L, o_r and the gap g for 2 nodes and more, and for messages by size lines that fit half of\n" +
 			"a round trip and the gap, whose slope is G. Barriers are measured by each algorithm. The result is kept in build/results for lmmc report.",
 		Flags: []cli.Flag{
-			rungFlag, &cli.IntFlag{Name: "samples", Usage: "measure `N` barriers of each kind", Value: 10}, &cli.IntFlag{Name: "nodes", Usage: "use `N` nodes at most (default: all, and 64 at most)", Value: 64},
+			&cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl, model, or of two that are cabled to each other vboard:BOARD or gates:BOARD", Value: cluster.RTL},
+			&cli.IntFlag{Name: "samples", Usage: "measure `N` barriers of each kind", Value: 10}, &cli.IntFlag{Name: "nodes", Usage: "use `N` nodes at most (default: all, and 64 at most)", Value: 64},
 			&cli.StringFlag{Name: "svg", Usage: "draw the plots to `FILE`, as SVG", TakesFile: true}, seedFlag, threadsFlag, jsonFlag,
 		},
 		Action: netLogP,
@@ -55,9 +61,29 @@ func netLogP(ctx *cli.Context) error {
 	if n < 2 {
 		return usagef("%s has %d network interfaces: want two and more", args[0], n)
 	}
-	w := try.Get(barriers.Open(ctx.Context, t, ctx.String("rung"), n, ctx.Uint64("seed"), ctx.Int("threads")))
+	w := openBarriers(ctx, t, n)
 	defer try.Finally(w.Close)
 	return runBarriers(ctx, w, barriers.Document{Network: args[0], Rung: ctx.String("rung"), Seed: ctx.Uint64("seed")}, n)
+}
+
+// openBarriers opens a network, of boards if its nodes are such.
+func openBarriers(ctx *cli.Context, t *topology.Topology, n int) *barriers.Network {
+	seed, threads, rung := ctx.Uint64("seed"), ctx.Int("threads"), cmp.Or(t.Nodes[0].Rung, ctx.String("rung"))
+	kind, board, _ := strings.Cut(rung, ":")
+	if kind != "gates" && kind != "vboard" {
+		return try.Get(barriers.Open(ctx.Context, t, ctx.String("rung"), n, seed, threads))
+	}
+	for _, node := range t.Nodes {
+		if other := cmp.Or(node.Rung, ctx.String("rung")); other != rung {
+			try.Failf("node %s has the rung %s, and the first one %s: net logp takes boards of one kind only", node.Name, other, rung)
+		}
+	}
+	c := try.Get(boards.Named(board))
+	chip := rtlsim.Chip{Hz: c.MHz * 1e6}
+	if kind == "gates" {
+		chip.Design = try.Get(gates.Gates(ctx.Context, c))
+	}
+	return try.Get(barriers.OpenBoards(ctx.Context, t, c.Params(), chip, seed, threads))
 }
 
 // netBenchBarriers measures barriers as the paper on MCD did.
@@ -166,13 +192,20 @@ func writeBarriers(b *strings.Builder, d barriers.Document) {
 	worst := d.Worst()
 	fmt.Fprintf(b, "LogP's predictions are off by %.1f %% at most: %s, %d nodes, networks: %d. Allreduce of 8 bytes on %d nodes: %s clocks.\n",
 		100*worst.Error(), worst.Algorithm, worst.Nodes, worst.Networks, d.Nodes[len(d.Nodes)-1], clocks(d.AllReduce))
-	b.WriteString("Alone is LogP's prediction if no two messages shared a cable between switches; LogP's own has them wait there in the order in which they come.\n")
+	if d.Rung != "" {
+		b.WriteString("Alone is LogP's prediction if no two messages shared a cable between switches; LogP's own has them wait there, and the switch serve its inputs in turn.\n")
+	}
 	if len(far) > 0 {
-		fmt.Fprintf(b, "Off by more than %.0f %%: %s. What it leaves out: the order in which a switch serves its inputs, the symbols of links' words,\n"+
-			"and that acknowledgements of multicasts meet one later barrier and miss another.\n", 100*barriers.Bound, strings.Join(far, ", "))
+		why := "the symbols of links' words, how full a switch's slots are,\nand that acknowledgements of multicasts meet one later barrier and miss another"
+		if d.Rung == "" {
+			why = "acknowledgements, and what else the processors do:\nleast and most say how far barriers differ among themselves, and --samples has more of them"
+		}
+		fmt.Fprintf(b, "Off by more than %.0f %%: %s. What it leaves out: %s.\n", 100*barriers.Bound, strings.Join(far, ", "), why)
 	}
 	if d.Rung == "" {
 		b.WriteString("Times are real ones, of this program; a clock is 8 ns.\n")
+	} else if strings.Contains(d.Rung, ":") {
+		fmt.Fprintf(b, "%s: two boards, their hosts at UARTs, the drivers' virtual links; a clock is 8 ns; the computers' own time is not in it.\n", d.Rung)
 	} else {
 		fmt.Fprintf(b, "%s, the drivers' virtual links, 125 MHz; the computers' own time is not in it.\n", d.Rung)
 	}

@@ -8,6 +8,7 @@
 package rtlsim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type Config struct {
 	Seed    uint64     // of what the RTL leaves uninitialised
 	Threads int        // 0: 1
 	Record  uint64     // clocks of which DumpWave can show at least the last; 0: none, which is faster
+	Quantum int        // ticks between two looks of a driver at its cable; 0: 32
+	Hz      float64    // of the clock, unless there is a chip; 0: Rate
 }
 
 // Chip is a design around NIs' RTL or made of it, such as the netlist of a board: it has the ports clk, host_rx, host_tx, link_rx and
@@ -48,7 +51,7 @@ type Chip struct {
 }
 
 const (
-	quantum     = 32 // ticks between two looks of a driver at its cable
+	quantum     = 32 // of Config
 	resetClocks = 64 // longer than block RAM of an iCE40 reads as zero after configuration
 )
 
@@ -58,7 +61,11 @@ type Network struct {
 	// Wires are the directions of the cables, two for each in their order, one for a loop.
 	Wires []*verilator.Link
 	sim   *simulation
+	tick  float64
 }
+
+// Tick is the time of a tick, in clocks at Rate.
+func (n *Network) Tick() float64 { return n.tick }
 
 type simulation struct {
 	net    *verilator.Network
@@ -89,7 +96,7 @@ func New(ctx context.Context, c Config) (*Network, error) {
 		return nil, errors.New("rtlsim: only network interfaces with the direct or the serial PHY at their links")
 	}
 	c.Params = c.Params.WithDefaults()
-	rate := Rate
+	rate := cmp.Or(c.Hz, Rate)
 	if c.Chip != nil {
 		rate = c.Chip.Hz
 	}
@@ -100,10 +107,10 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	n := newNetwork(c)
 	s := n.sim
 	if c.Chip != nil {
-		if c.NIs > 1 {
-			return nil, errors.New("rtlsim: only one network interface on a chip")
-		}
 		s.renew = func() {
+			if c.NIs > 1 {
+				try.Failf("rtlsim: a chip of several is not reset: all would lose their power")
+			}
 			try.OK(s.Close())
 			s.net, s.nodes, n.Wires = nil, nil, nil
 			n.build(lib, c)
@@ -112,7 +119,9 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	if err := try.Run(func() { n.build(lib, c) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	n.World = lockstep.New(s, c.NIs, quantum, quantum, rate/float64(s.tick))
+	turn := cmp.Or(c.Quantum, quantum)
+	n.World = lockstep.New(s, c.NIs, turn, turn, rate/float64(s.tick))
+	n.tick = float64(s.tick) * Rate / rate
 	return n, nil
 }
 

@@ -111,7 +111,7 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 			model := try.Get(w.LogP(ctx, n))
 			if w.world != nil { // in real time nobody knows how long a driver's tick takes
 				message := &linkproto.Packet{Type: linkproto.TypeMessage} // which a message has, and an acknowledgement has not
-				model.AckGap, model.AckDelay = max(0, model.Gap-d.Gap.PerByte*float64(message.Size())), linkproto.DefaultAckDelay
+				model.AckGap, model.AckDelay = max(0, model.Gap-d.Gap.PerByte*float64(message.Size())), linkproto.DefaultAckDelay*w.tick
 				model.CastGap = model.Gap + d.Gap.PerByte*flowctl.CastWordBytes // a message with such a word
 			}
 			d.Models = append(d.Models, model)

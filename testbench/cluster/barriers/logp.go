@@ -14,7 +14,8 @@ import (
 // LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there; in real time they are what a call takes.
 //
 // LogP has no acknowledgements. Here each message asks for one: it goes with the next message to the sender, or alone after AckDelay, as a message whose gap is AckGap and which takes no time of
-// a program. Nor has it cables between switches. Where the network is known, a message keeps each of them on its way for a gap of its own.
+// a program. Nor has it cables between switches. Where the network is known, a message keeps each of them on its way for a gap of its own,
+// and the switch before it serves those that wait in turn, by the cable on which they came.
 type LogP struct {
 	Send     float64 `json:"o_s"`
 	Latency  float64 `json:"latency"`
@@ -42,7 +43,7 @@ func (p LogP) Predict(a collective.Algorithm, n, networks int, acknowledged bool
 
 func (p LogP) predict(a collective.Algorithm, n, networks int, acknowledged bool, pause float64, way func(from, to int) []int, rng *testbench.Rand) float64 {
 	const rounds = 20
-	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n), way: way, free: [2]map[int]float64{{}, {}}}
+	m := &prediction{LogP: p, networks: networks, acknowledged: acknowledged, nodes: make([]node, n), way: way, outputs: [2]map[int]*output{{}, {}}}
 	sum := 0.0
 	for i := range m.nodes {
 		at := &m.nodes[i]
@@ -64,11 +65,7 @@ func (p LogP) predict(a collective.Algorithm, n, networks int, acknowledged bool
 		at.now = pause * rng.Float64()
 		m.at(at.now, at.begin)
 	}
-	for m.events.Len() > 0 {
-		e := heap.Pop(&m.events).(event)
-		m.now = e.at
-		e.do()
-	}
+	m.run()
 	return sum / float64(rounds*n)
 }
 
@@ -78,7 +75,7 @@ type prediction struct {
 	networks     int
 	acknowledged bool
 	way          func(from, to int) []int
-	free         [2]map[int]float64 // by network and cable: when the next message may go by it
+	outputs      [2]map[int]*output // by network and cable
 	now          float64
 	nodes        []node
 	events       events
@@ -99,6 +96,15 @@ type node struct {
 
 	begin func()
 	end   func(round int)
+}
+
+// run carries out all events, in the order of their times.
+func (m *prediction) run() {
+	for m.events.Len() > 0 {
+		e := heap.Pop(&m.events).(event)
+		m.now = e.at
+		e.do()
+	}
 }
 
 // advance carries out stages as far as messages for them have come.
@@ -163,21 +169,67 @@ func (m *prediction) carry(leaves float64, from, to, by int, gap float64, arrive
 		cables = m.way(from, to)
 	}
 	part := m.Latency / float64(len(cables)+1)
+	came := -1 - from // by which it comes to a switch: the cable before, or its node's
 	var next func(t float64)
 	next = func(t float64) {
 		if len(cables) == 0 {
 			m.at(t+part, arrive)
 			return
 		}
-		cable := cables[0]
-		cables = cables[1:]
-		m.at(t+part, func() {
-			start := max(m.now, m.free[by][cable])
-			m.free[by][cable] = start + gap
-			next(start)
-		})
+		cable, input := cables[0], came
+		cables, came = cables[1:], cable
+		m.at(t+part, func() { m.output(by, cable).take(m, input, waiting{gap, func() { next(m.now) }}) })
 	}
 	next(leaves)
+}
+
+// output is that of a switch to a cable: it serves its inputs in turn.
+type output struct {
+	inputs []int // in the order in which the first message of each came
+	queues map[int][]waiting
+	turn   int // of inputs, the next one
+	busy   bool
+}
+
+// waiting is a message at an output.
+type waiting struct {
+	gap  float64
+	goes func()
+}
+
+func (m *prediction) output(by, cable int) *output {
+	o := m.outputs[by][cable]
+	if o == nil {
+		o = &output{queues: map[int][]waiting{}}
+		m.outputs[by][cable] = o
+	}
+	return o
+}
+
+func (o *output) take(m *prediction, input int, w waiting) {
+	if _, known := o.queues[input]; !known {
+		o.inputs = append(o.inputs, input)
+	}
+	o.queues[input] = append(o.queues[input], w)
+	if !o.busy {
+		o.serve(m)
+	}
+}
+
+// serve sends the next message, if one waits.
+func (o *output) serve(m *prediction) {
+	o.busy = false
+	for i := range o.inputs {
+		at := (o.turn + i) % len(o.inputs)
+		queue := o.queues[o.inputs[at]]
+		if len(queue) == 0 {
+			continue
+		}
+		o.queues[o.inputs[at]], o.turn, o.busy = queue[1:], at+1, true
+		m.at(m.now+queue[0].gap, func() { o.serve(m) })
+		queue[0].goes()
+		return
+	}
 }
 
 // arrive has a message come, whether or not the program waits for it, and an acknowledgement fall due.

@@ -42,3 +42,25 @@ func TestPredictApart(t *testing.T) {
 		}
 	}
 }
+
+// TestOutput: an output serves its inputs in turn, whatever came first, and each for as long as its message keeps the cable.
+func TestOutput(t *testing.T) {
+	m := &prediction{}
+	var o output
+	o.queues = map[int][]waiting{}
+	var went []string
+	var times []float64
+	for _, w := range []struct {
+		at    float64
+		input int
+		name  string
+		gap   float64
+	}{{0, 7, "a1", 10}, {1, 7, "a2", 10}, {2, 7, "a3", 5}, {3, 9, "b1", 20}, {4, 9, "b2", 10}, {100, 9, "b3", 10}} {
+		m.at(w.at, func() {
+			o.take(m, w.input, waiting{w.gap, func() { went, times = append(went, w.name), append(times, m.now) }})
+		})
+	}
+	m.run()
+	check.Equal(t, "order", went, []string{"a1", "b1", "a2", "b2", "a3", "b3"})
+	check.Equal(t, "times", times, []float64{0, 10, 30, 40, 50, 100})
+}

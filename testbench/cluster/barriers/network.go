@@ -24,14 +24,21 @@ type Network struct {
 	Algorithms []collective.Algorithm // that are measured, at first all
 
 	members []member
-	nis     []*hostdrv.NI  // of a simulation
-	world   *cluster.World // nil: time is real
+	nis     []*hostdrv.NI // of a simulation
+	world   world         // nil: time is real
+	tick    float64       // of the world, in clocks
 	begun   time.Time
 	context int // of messages, the last one that was used
 
 	topology  *topology.Topology       // whose routers carry barriers out; nil: they do not
 	way       func(from, to int) []int // cables between switches from one member to another, in each network; nil: nobody knows
 	multicast uint16                   // address of the group by which the first node reaches all others; 0: there is none
+}
+
+// world is a simulation.
+type world interface {
+	Ticks() uint64
+	Close() error
 }
 
 // member is a node with its driver.
@@ -72,13 +79,14 @@ func open(ctx context.Context, config cluster.Config, n, networks int) (*Network
 		for range networks {
 			all = append(all, try.Get(cluster.Open(ctx, config)))
 		}
-		w.world = cluster.Together(all...)
+		world := cluster.Together(all...)
+		w.world, w.tick = world, 1
 		c := all[0]
 		w.members = make([]member, n)
 		var places []int // in the topology
 		for i := range n * networks {
 			at := i % n * len(c.NIs) / n
-			host := try.Get(w.world.Host(i/n*len(c.NIs) + at))
+			host := try.Get(world.Host(i/n*len(c.NIs) + at))
 			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
 			w.nis = append(w.nis, ni)
 			e := end{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID, node: try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))}
@@ -200,7 +208,7 @@ func (w *Network) clock() float64 {
 	if w.world == nil {
 		return time.Since(w.begun).Seconds() * rtlsim.Rate
 	}
-	return float64(w.world.Ticks())
+	return float64(w.world.Ticks()) * w.tick
 }
 
 // networks is how many networks there are.

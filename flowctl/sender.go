@@ -181,10 +181,7 @@ func (f *outFrame) emit(dst []linkproto.Symbol, bytes *ring) int {
 			dst[n] = linkproto.Data(f.seq)
 		case tail < 0:
 			k := min(-tail, len(dst)-n)
-			out := dst[n : n+k]
-			for i, b := range bytes.get(f.at, f.len)[f.len+tail:][:k] {
-				out[i] = linkproto.Data(b)
-			}
+			linkproto.SetData(dst[n:n+k], bytes.get(f.at, f.len)[f.len+tail:][:k])
 			n += k - 1
 			f.pos += k - 1
 		case tail < linkproto.CRCBytes:

@@ -270,12 +270,14 @@ func (v *VirtualLink) Emit(dst []byte) (route []byte, ok bool) {
 	return v.flow.Emit(dst)
 }
 
-// Tick says that n ticks have passed.
-func (v *VirtualLink) Tick(n int) {
+// Tick says that n ticks have passed. It reports whether they were the last ones of this end's life.
+func (v *VirtualLink) Tick(n int) (restarted bool) {
 	v.hand.Tick(n)
-	if v.flow.Tick(n) {
+	restarted = v.flow.Tick(n)
+	if restarted {
 		v.Restart()
 	}
+	return restarted
 }
 
 // IdleFor returns for how many ticks Emit will have nothing to send if nothing is fed, sent or received meanwhile. It is 0 if there is something to send.

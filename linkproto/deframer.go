@@ -49,93 +49,93 @@ func NewDeframer(maxPacket int) *Deframer {
 // Next consumes symbols up to the first event, which it returns with the number of symbols consumed. The kind is
 // EventNone exactly if all of the input was consumed without an event. One symbol can cause two events (an SOP that
 // cuts off a word and a frame): the call that returns the first may consume nothing.
-func (d *Deframer) Next(in []Symbol) (Event, int) {
-	for i := 0; i < len(in); {
+func (d *Deframer) Next(in []Symbol) (ev Event, n int) {
+	for n < len(in) {
 		if d.inFrame && !d.inWord {
-			i += d.copyData(in[i:])
-			if i == len(in) {
+			if n += d.copyData(in[n:]); n == len(in) {
 				break
 			}
 		}
-		s := in[i]
-		if s == SymIdle {
-			i++
-			continue
-		}
-		if d.inWord {
-			if !s.IsData() {
-				d.inWord = false
-				return d.badWord(d.cut()), i
+		s := in[n]
+		switch {
+		case s == SymIdle:
+			n++
+		case d.inWord && !s.IsData():
+			d.inWord = false
+			ev.badWord(d, d.cut())
+			return ev, n
+		case d.inWord:
+			n++
+			if d.wordByte(byte(s), &ev) {
+				return ev, n
 			}
-			i++
-			if ev, done := d.wordByte(byte(s)); done {
-				return ev, i
+		default:
+			n++
+			if d.symbol(s, &ev) {
+				return ev, n
 			}
-			continue
-		}
-		i++
-		if ev, done := d.symbol(s); done {
-			return ev, i
 		}
 	}
-	return Event{}, len(in)
+	return ev, n
 }
 
 // copyData takes data symbols into the frame in progress, until another symbol comes or the frame is full.
-func (d *Deframer) copyData(in []Symbol) int {
+func (d *Deframer) copyData(in []Symbol) (n int) {
 	dst := d.buf[d.n:]
 	if len(in) < len(dst) {
 		dst = dst[:len(in)]
 	}
 	in = in[:len(dst)]
-	for i, s := range in {
-		if !s.IsData() {
-			d.n += i
-			return i
+	for ; n < len(in)-7; n += 8 {
+		a, b := four((*[4]Symbol)(in[n:])), four((*[4]Symbol)(in[n+4:]))
+		if (a|b)&noData != 0 {
+			break
 		}
-		dst[i] = byte(s)
+		binary.LittleEndian.PutUint64(dst[n:], packed(a, b))
 	}
-	d.n += len(dst)
-	return len(dst)
+	for n < len(in) && in[n].IsData() {
+		dst[n] = byte(in[n])
+		n++
+	}
+	d.n += n
+	return n
 }
 
-// wordByte takes a byte of a word. Its first one says how long it is.
-func (d *Deframer) wordByte(b byte) (Event, bool) {
+// wordByte takes a byte of a word, and reports whether it is an event. Its first one says how long it is.
+func (d *Deframer) wordByte(b byte, ev *Event) bool {
 	d.word[d.wordN] = b
 	d.wordN++
 	init := d.wordKind() == KindInit
 	if init && d.wordN < InitSymbols-1 || !init && d.wordN < WordSymbols-1 {
-		return Event{}, false
+		return false
 	}
 	d.inWord = false
-	ev, reason := Event{Kind: EventWord}, ReasonNone
+	reason := ReasonNone
 	if init {
 		ev.Kind = EventInit
 		ev.Init, reason = DecodeInit(d.word)
 	} else {
 		b := [WordSymbols - 1]byte(d.word[:])
-		key := d.key
+		ev.Kind, ev.Key = EventWord, d.key
 		if d.any {
-			key = WordKey(b)
+			ev.Key = WordKey(b)
 		}
-		ev.Key = key
-		ev.Word, reason = DecodeWord(b, key)
+		ev.Word, reason = DecodeWord(b, ev.Key)
 	}
 	if reason != ReasonNone {
-		return d.badWord(reason), true
+		ev.badWord(d, reason)
 	}
-	return ev, true
+	return true
 }
 
 func (d *Deframer) wordKind() Kind { return Kind(d.word[0] >> WordKindShift) }
 
-// badWord is what a word in progress turned out to be.
-func (d *Deframer) badWord(reason Reason) Event {
-	ev := Event{Kind: EventBadWord, Reason: reason}
+// badWord makes the event what the word in progress turned out to be.
+func (ev *Event) badWord(d *Deframer, reason Reason) {
+	*ev = Event{Kind: EventBadWord, Reason: reason}
 	if d.wordN > 0 {
 		ev.Word.Kind = d.wordKind()
 	}
-	return ev
 }
 
 // cut is what is wrong with a word that a control symbol ends. Words of version 2 are such: shorter, with a check of their own.
@@ -149,11 +149,11 @@ func (d *Deframer) cut() Reason {
 // oldWordBytes is the length of a word of version 2 behind LSW.
 const oldWordBytes = 5
 
-// symbol handles a symbol that is neither part of a word nor data that fits the frame in progress.
-func (d *Deframer) symbol(s Symbol) (Event, bool) {
+// symbol handles a symbol that is neither part of a word nor data that fits the frame in progress, and reports whether it is an event.
+func (d *Deframer) symbol(s Symbol, ev *Event) bool {
 	if s == SymLSW {
 		d.inWord, d.wordN = true, 0
-		return Event{}, false
+		return false
 	}
 	wasIn, dropped := d.inFrame, d.dropped
 	d.inFrame, d.dropped = s == SymSOP, false
@@ -161,35 +161,37 @@ func (d *Deframer) symbol(s Symbol) (Event, bool) {
 		d.n = 0
 	}
 	switch {
-	case s == SymAbort:
-		return Event{}, false
+	case s == SymAbort, !wasIn && s != SymEOP && !s.IsData():
+		return false
 	case wasIn && dropped:
-		return Event{Kind: EventStray, Reason: StrayFrame}, true
+		ev.Kind, ev.Reason = EventStray, StrayFrame
 	case s == SymSOP:
-		return Event{Kind: EventBadFrame, Reason: FrameStart}, wasIn
+		ev.Kind, ev.Reason = EventBadFrame, FrameStart
 	case s == SymEOP && wasIn:
-		return d.frame(), true
+		d.frame(ev)
 	case s == SymEOP:
-		return Event{Kind: EventStray, Reason: StrayEOP}, true
+		ev.Kind, ev.Reason = EventStray, StrayEOP
 	case s.IsData() && wasIn:
-		return Event{Kind: EventBadFrame, Reason: FrameLong}, true
+		ev.Kind, ev.Reason = EventBadFrame, FrameLong
 	case s.IsData():
-		return Event{Kind: EventStray, Reason: StrayData}, true
+		ev.Kind, ev.Reason = EventStray, StrayData
 	default: // ERR, or a K symbol without a meaning
-		return Event{Kind: EventBadFrame, Reason: FrameSymbol}, wasIn
+		ev.Kind, ev.Reason = EventBadFrame, FrameSymbol
 	}
+	return true
 }
 
 // frame judges the frame in progress at its EOP.
-func (d *Deframer) frame() Event {
+func (d *Deframer) frame(ev *Event) {
 	end := d.n - CRCBytes
-	if end < SeqBytes+MinPacket {
-		return Event{Kind: EventBadFrame, Reason: FrameShort}
+	switch {
+	case end < SeqBytes+MinPacket:
+		ev.Kind, ev.Reason = EventBadFrame, FrameShort
+	case !d.any && CRC32C(uint32(d.key), d.buf[:end]) != binary.LittleEndian.Uint32(d.buf[end:]):
+		ev.Kind, ev.Reason = EventBadFrame, FrameCRC
+	default:
+		ev.Kind, ev.Seq, ev.Payload = EventFrame, d.buf[0], d.buf[SeqBytes:end:end]
 	}
-	if !d.any && CRC32C(uint32(d.key), d.buf[:end]) != binary.LittleEndian.Uint32(d.buf[end:]) {
-		return Event{Kind: EventBadFrame, Reason: FrameCRC}
-	}
-	return Event{Kind: EventFrame, Seq: d.buf[0], Payload: d.buf[SeqBytes:end:end]}
 }
 
 // SetKey sets the key that frames and words from now on are sealed with, the frame and the word in progress included; 0 at first.

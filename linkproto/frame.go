@@ -1,12 +1,14 @@
 package linkproto
 
+import "slices"
+
 // AppendFrame appends a frame with this sequence number and payload, for whoever has the key: SOP seq payload CRC-32C EOP. A receiver drops
 // payloads of fewer than MinPacket bytes or more than its longest packet.
 func AppendFrame(dst []Symbol, key Key, seq uint8, payload []byte) []Symbol {
 	dst = append(dst, SymSOP, Data(seq))
-	for _, b := range payload {
-		dst = append(dst, Data(b))
-	}
+	at := len(dst)
+	dst = slices.Grow(dst, len(payload)+CRCBytes+1)[:at+len(payload)]
+	SetData(dst[at:], payload)
 	crc := FrameCRC32C(key, seq, payload)
 	return append(dst, Data(byte(crc)), Data(byte(crc>>8)), Data(byte(crc>>16)), Data(byte(crc>>24)), SymEOP)
 }

@@ -108,18 +108,14 @@ func (r *Route) Open(b []byte) error {
 // RouteCRC returns the CRC-32C of a ROUTE as it is on a link, given without the CRC itself: `path`, which routers change, is left out, and so is via.
 // Its register starts with the key's bits inverted.
 func RouteCRC(b []byte, key Key) uint32 {
-	crc := CRC32C(uint32(key), typeBytes[b[0]&(1<<TypeBits-1)][:])
-	crc = CRC32C(crc, b[1:RoutePathAt])
-	return CRC32C(crc, b[RoutePathAt+1:])
-}
-
-// typeBytes holds each first byte without via, so that the CRC needs no buffer.
-var typeBytes = func() (t [1 << TypeBits][1]byte) {
-	for i := range t {
-		t[i][0] = byte(i)
+	crc := ^uint32(key)
+	next := func(b byte) { crc = castagnoli[byte(crc)^b] ^ crc>>8 }
+	next(b[0] & (1<<TypeBits - 1))
+	for _, c := range b[1:RoutePathAt] {
+		next(c)
 	}
-	return t
-}()
+	return CRC32C(^crc, b[RoutePathAt+1:])
+}
 
 // String is the ROUTE in a line.
 func (r *Route) String() string {

@@ -37,19 +37,26 @@ const (
 	pairs  = 1<<48 - 1<<32 | 1<<16 - 1 // bits of two bytes side by side, twice
 )
 
+func four(s *[4]Symbol) uint64 {
+	return uint64(s[0]) | uint64(s[1])<<16 | uint64(s[2])<<32 | uint64(s[3])<<48
+}
+
+// packed is the bytes of twice four data symbols, as a number.
+func packed(a, b uint64) uint64 {
+	a, b = (a|a>>8)&pairs, (b|b>>8)&pairs
+	return uint64(uint32(a|a>>16)) | (b|b>>16)<<32
+}
+
 // packData sets dst, which is as long, to the data that symbols begin with, up to an ESC, and returns how many those are.
 func packData(dst []byte, symbols []Symbol) (n int) {
 	dst = dst[:len(symbols)]
 	for ; n < len(symbols)-7; n += 8 {
-		from, to := (*[8]Symbol)(symbols[n:n+8]), (*[8]byte)(dst[n:n+8])
-		a := uint64(from[0]) | uint64(from[1])<<16 | uint64(from[2])<<32 | uint64(from[3])<<48
-		b := uint64(from[4]) | uint64(from[5])<<16 | uint64(from[6])<<32 | uint64(from[7])<<48
+		a, b := four((*[4]Symbol)(symbols[n:])), four((*[4]Symbol)(symbols[n+4:]))
 		// One less than the difference to ESC has bits of noData only where that is 0.
 		if (a|b|(a^each*ESC-each)|(b^each*ESC-each))&noData != 0 {
 			break
 		}
-		a, b = (a|a>>8)&pairs, (b|b>>8)&pairs
-		binary.LittleEndian.PutUint64(to[:], uint64(uint32(a|a>>16))|(b|b>>16)<<32)
+		binary.LittleEndian.PutUint64(dst[n:], packed(a, b))
 	}
 	for n < len(symbols) && symbols[n].IsData() && symbols[n] != ESC {
 		dst[n] = byte(symbols[n])
@@ -81,13 +88,13 @@ func (u *Unstuffer) Append(dst []Symbol, in []byte) []Symbol {
 		}
 		at := len(dst)
 		dst = slices.Grow(dst, len(run))[:at+len(run)]
-		unpackData(dst[at:], run)
+		SetData(dst[at:], run)
 	}
 	return dst
 }
 
-// unpackData sets dst, which is as long, to data symbols.
-func unpackData(dst []Symbol, data []byte) {
+// SetData sets dst, which is as long, to data symbols.
+func SetData(dst []Symbol, data []byte) {
 	dst = dst[:len(data)]
 	i := 0
 	for ; i < len(data)-7; i += 8 {

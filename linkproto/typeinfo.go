@@ -39,20 +39,30 @@ func (t *TypeInfo) Offset(id FieldID) int {
 }
 
 // MinLength returns the least value of the length field: the bytes of all fields of fixed width.
-func (t *TypeInfo) MinLength() int {
-	n := 0
-	for i := range t.Fields {
-		n += t.Fields[i].Bytes
-	}
-	return n
-}
+func (t *TypeInfo) MinLength() int { return lengths[t.Type].least }
 
 // MaxLength returns the greatest value of the length field, and whether the type has one of its own; if not, only
 // the longest packet of the interface bounds it.
 func (t *TypeInfo) MaxLength() (n int, bounded bool) {
-	n, bounded = t.MinLength(), true
-	if k := len(t.Fields); k > 0 && t.Fields[k-1].Bytes == 0 {
-		n, bounded = n+t.Fields[k-1].Max, t.Fields[k-1].Max > 0
-	}
-	return n, bounded
+	l := &lengths[t.Type]
+	return l.most, l.bounded
 }
+
+// lengths holds what MinLength and MaxLength return, by type.
+var lengths = func() (x [1 << TypeBits]struct {
+	least, most int
+	bounded     bool
+}) {
+	for i := range Types {
+		t := &Types[i]
+		l := &x[t.Type]
+		for k := range t.Fields {
+			l.least += t.Fields[k].Bytes
+		}
+		l.most, l.bounded = l.least, true
+		if k := len(t.Fields); k > 0 && t.Fields[k-1].Bytes == 0 {
+			l.most, l.bounded = l.most+t.Fields[k-1].Max, t.Fields[k-1].Max > 0
+		}
+	}
+	return x
+}()

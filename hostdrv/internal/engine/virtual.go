@@ -172,10 +172,11 @@ func (v *Virtual) Restart() {
 	v.touch()
 }
 
-// tick lets time pass for the link.
-func (v *Virtual) tick() {
-	v.vl.Tick(int(v.core.now - v.at))
+// tick lets time pass for the link, and reports whether it has started again.
+func (v *Virtual) tick() (restarted bool) {
+	restarted = v.vl.Tick(int(v.core.now - v.at))
 	v.at = v.core.now
+	return restarted
 }
 
 // touch does with the link's packets what is to be done, and has its turn come to send.
@@ -197,12 +198,20 @@ func (v *Virtual) touch() {
 		v.taker.Turn()
 	}
 	v.owe()
-	c.RemoveTimer(&v.timer)
-	switch idle := v.vl.IdleFor(); {
-	case idle == 0:
-		v.ready()
-	case idle < never && !v.closed:
+	v.rearm()
+}
+
+// rearm has the link's turn come to send, or later that of its timer.
+func (v *Virtual) rearm() {
+	c := v.core
+	idle := v.vl.IdleFor()
+	if idle > 0 && idle < never && !v.closed {
 		c.AddTimer(&v.timer, c.now+uint64(idle))
+		return
+	}
+	c.RemoveTimer(&v.timer)
+	if idle == 0 {
+		v.ready()
 	}
 }
 
@@ -230,11 +239,7 @@ func (c *Core) sendVirtuals() {
 		v := q.ready[0].ready[0]
 		if c.Relay != nil {
 			q.took()
-			v.tick()
-			if route, ok := v.emit(nil); ok {
-				c.Relay(route)
-			}
-			v.touch()
+			v.next(nil, c.Relay)
 			continue
 		}
 		link := &c.queues[v.via-1]
@@ -250,13 +255,24 @@ func (c *Core) sendVirtuals() {
 			return
 		}
 		q.took()
-		v.tick()
-		if route, ok := v.emit(room); ok {
+		v.next(room, func(route []byte) {
 			c.sendBytes(route, nil, inFlight{via: v.via})
 			link.send(len(route))
 			link.owed = true
-		}
+		})
+	}
+}
+
+// next has the link's next ROUTE sent.
+func (v *Virtual) next(dst []byte, send func(route []byte)) {
+	restarted := v.tick()
+	if route, ok := v.emit(dst); ok {
+		send(route)
+	}
+	if restarted {
 		v.touch()
+	} else {
+		v.rearm()
 	}
 }
 

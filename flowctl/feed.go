@@ -6,9 +6,9 @@ import (
 
 // Feed takes symbols that arrived, in order. It accepts any input. It invalidates the packet that Receive returned last.
 func (e *Endpoint) Feed(in []linkproto.Symbol) {
+	var ev linkproto.Event
 	for len(in) > 0 {
-		ev, n := e.deframer.Next(in)
-		in = in[n:]
+		in = in[e.deframer.NextInto(&ev, in):]
 		switch ev.Kind {
 		case linkproto.EventFrame:
 			e.frame(ev.Seq, ev.Payload)

@@ -2,6 +2,7 @@ package hostdrv
 
 import (
 	"context"
+	"errors"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
@@ -107,6 +108,16 @@ func (q *eventQueue) take() Event {
 		c := *q.changed[frame]
 		delete(q.changed, frame)
 		return c
+	}
+	return nil
+}
+
+func (n *NI) takeEvents(h engine.Handler) error {
+	switch {
+	case n.core.Err() != nil:
+		return n.core.Err()
+	case !n.core.Handle(h):
+		return errors.New("the events of this network interface are taken already, by Events or by a Node")
 	}
 	return nil
 }

@@ -218,14 +218,17 @@ func (n *NI) own() {
 	var x Exchange
 	for {
 		n.lock()
+		n.settle()
 		for n.timing.VirtualTime && n.released > 0 { // they go on before time does, however busy the machine is
 			n.resumed.Wait()
+			n.settle()
 		}
 		err := n.core.Err()
 		if errors.Is(err, ErrClosed) {
 			n.core.FlushAcks()
 		}
 		n.attend()
+		n.settle()
 		if len(x.Out) == 0 {
 			x.Out = line[:n.core.Emit(line)]
 		}
@@ -339,6 +342,13 @@ func (n *NI) leave(w *wait.Waiter, what string) error {
 	return w.Err(what, n.core.Err())
 }
 
+// settle sends what was posted.
+func (n *NI) settle() {
+	if n.core.Settle() {
+		n.release()
+	}
+}
+
 // release lets those go on that wait no longer.
 func (n *NI) release() { n.released += n.waiters.Release(n.failed) }
 
@@ -382,14 +392,4 @@ func (n *NI) Close() error {
 	err := n.transport.Close()
 	<-n.stopped
 	return err
-}
-
-func (n *NI) takeEvents(h engine.Handler) error {
-	switch {
-	case n.core.Err() != nil:
-		return n.core.Err()
-	case !n.core.Handle(h):
-		return errors.New("the events of this network interface are taken already, by Events or by a Node")
-	}
-	return nil
 }

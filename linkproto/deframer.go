@@ -50,6 +50,13 @@ func NewDeframer(maxPacket int) *Deframer {
 // EventNone exactly if all of the input was consumed without an event. One symbol can cause two events (an SOP that
 // cuts off a word and a frame): the call that returns the first may consume nothing.
 func (d *Deframer) Next(in []Symbol) (ev Event, n int) {
+	n = d.NextInto(&ev, in)
+	return ev, n
+}
+
+// NextInto is Next for an Event that is there: members that are not named at its kind stay as they were.
+func (d *Deframer) NextInto(ev *Event, in []Symbol) (n int) {
+	ev.Kind = EventNone
 	for n < len(in) {
 		if d.inFrame && !d.inWord {
 			if n += d.copyData(in[n:]); n == len(in) {
@@ -63,20 +70,20 @@ func (d *Deframer) Next(in []Symbol) (ev Event, n int) {
 		case d.inWord && !s.IsData():
 			d.inWord = false
 			ev.badWord(d, d.cut())
-			return ev, n
+			return n
 		case d.inWord:
 			n++
-			if d.wordByte(byte(s), &ev) {
-				return ev, n
+			if d.wordByte(byte(s), ev) {
+				return n
 			}
 		default:
 			n++
-			if d.symbol(s, &ev) {
-				return ev, n
+			if d.symbol(s, ev) {
+				return n
 			}
 		}
 	}
-	return ev, n
+	return n
 }
 
 // copyData takes data symbols into the frame in progress, until another symbol comes or the frame is full.

@@ -213,6 +213,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 		in = in[n:]
 		c.checkRestart()
 		c.receive()
+		c.touchMarked()
 	}
 	c.link.Tick(ticks)
 	c.now += uint64(ticks)

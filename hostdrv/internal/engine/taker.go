@@ -80,6 +80,7 @@ func (v *Virtual) Close() {
 		return
 	}
 	c, config := v.core, v.vl.Config()
+	c.Settle() // what was posted before goes before
 	v.closed = true
 	c.virtuals.all[c.virtualPlace(config.Number)] = nil
 	delete(c.virtuals.named, virtualName{config.Peer, config.Channel})
@@ -158,10 +159,35 @@ func (v *Virtual) take(raw []byte) bool {
 	return v.taker.Take(p)
 }
 
-// Touch sends what was offered.
-func (v *Virtual) Touch() {
-	v.touch()
-	v.core.sendVirtuals()
+// Touch has Settle touch the link, and send what is offered then.
+func (v *Virtual) Touch() { v.mark() }
+
+func (v *Virtual) mark() {
+	if !v.marked {
+		v.marked = true
+		v.core.virtuals.marked = append(v.core.virtuals.marked, v)
+	}
+}
+
+// touchMarked touches the links that are marked, each once however much was posted for it or has come.
+func (c *Core) touchMarked() {
+	q := &c.virtuals
+	for i := 0; i < len(q.marked); i++ {
+		v := q.marked[i]
+		v.marked = false
+		v.touch()
+	}
+	q.marked = q.marked[:0]
+}
+
+// Settle does what Touch was called for, and reports whether it was.
+func (c *Core) Settle() bool {
+	if len(c.virtuals.marked) == 0 {
+		return false
+	}
+	c.touchMarked()
+	c.sendVirtuals()
+	return true
 }
 
 // looked tells the Taker of a restart, at once of what was sent, and of what comes when all that had come before is taken.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -18,6 +17,7 @@ type virtuals struct {
 	links     Share                                   // of those that carry links
 	ready     []*Share                                // with virtual links that may have ROUTEs to send; they take turns
 	held      []*Virtual                              // whose packets wait until fewer requests do
+	marked    []*Virtual                              // that are to be touched
 	owing     int                                     // without a Taker whose packets are not all acknowledged
 }
 
@@ -46,6 +46,7 @@ type Virtual struct {
 	at         uint64 // ticks that it knows to have passed
 	timer      Timer
 	waits      bool // it is among those that are ready
+	marked     bool // it is among those that are
 	trapped    bool
 	sent       uint64 // packets
 	losses     uint64 // of them
@@ -229,6 +230,7 @@ func (c *Core) turnVirtuals() {
 		q := &c.queues[i]
 		q.others = max(q.others-1, 0)
 	}
+	c.touchMarked()
 	c.sendVirtuals()
 }
 
@@ -290,16 +292,23 @@ func (c *Core) FeedRoute(r *linkproto.Route, raw []byte) {
 	switch {
 	case r.State != linkproto.RouteDatagram:
 		c.feedVirtual(r, raw)
+		c.touchMarked()
 	case linkproto.CheckRoute(raw, 0) == nil && c.Routed != nil:
 		c.Routed(r)
 	}
 }
 
-// feedVirtual gives a ROUTE to the virtual link that it is for, if there is one.
+// feedVirtual gives a ROUTE to the virtual link that it is for, if there is one. One with a Taker is touched when all that has come was taken, unless it has started again.
 func (c *Core) feedVirtual(r *linkproto.Route, raw []byte) {
-	if v := c.virtualOf(r, raw); v != nil {
-		v.tick()
-		v.vl.Feed(r, raw)
+	v := c.virtualOf(r, raw)
+	if v == nil {
+		return
+	}
+	v.tick()
+	v.vl.Feed(r, raw)
+	if v.taker != nil && v.vl.Counter(linkproto.CntRestarts) == v.restarts {
+		v.mark()
+	} else {
 		v.touch()
 	}
 }
@@ -344,71 +353,4 @@ func (c *Core) refuse(r *linkproto.Route, raw []byte, w linkproto.VLInit) {
 	} else if route, err := none.Append(nil); err == nil {
 		c.Relay(route)
 	}
-}
-
-// deliver carries out packets that have come, until one traps, or too much waits. Nobody is there for them until there is a Handler.
-func (v *Virtual) deliver() {
-	c := v.core
-	if v.delivering {
-		return
-	}
-	v.delivering = true
-	defer func() { v.delivering = false }()
-	for !v.trapped && !v.closed && c.err == nil && c.events != nil && v.vl.Readable() > 0 {
-		if v.taker != nil {
-			if !v.offer() {
-				return
-			}
-			continue
-		}
-		if len(c.backlog) >= virtualBacklog {
-			if !v.held {
-				v.held = true
-				c.virtuals.held = append(c.virtuals.held, v)
-			}
-			return
-		}
-		raw, _ := v.vl.Receive()
-		v.carryOut(raw)
-	}
-}
-
-func (v *Virtual) carryOut(raw []byte) {
-	var p linkproto.Packet
-	if err := p.Decode(raw); err != nil {
-		v.bad++
-		return
-	}
-	switch p.Type {
-	case linkproto.TypeWrite:
-		v.write(p)
-	case linkproto.TypePage, linkproto.TypeConnect:
-		v.trap(p)
-	default:
-		v.bad++
-	}
-}
-
-// write carries out a remote write as an NI does: all of it, or nothing.
-func (v *Virtual) write(p linkproto.Packet) {
-	c, page := v.core, uint32(v.core.id.PageBytes)
-	frame, first := int(p.Addr/page), p.Addr%page
-	switch {
-	case frame >= c.id.Frames || first+uint32(len(p.Data)) > page || v.Allowed == nil || !v.Allowed(frame):
-		v.denied++
-	case len(p.Data) > 0:
-		c.Demand(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: p.Addr, Data: bytes.Clone(p.Data)},
-			fmt.Sprintf("it refused a write of virtual link %d into its buffer", v.link), func(linkproto.Packet, error) {})
-		c.events.Notify(frame, int(first), int(first)+len(p.Data)-1)
-	}
-}
-
-// trap stops at a PAGE or CONNECT, which is the Handler's.
-func (v *Virtual) trap(p linkproto.Packet) {
-	if p.Type == linkproto.TypePage && int(p.Frame) >= v.core.id.Frames {
-		v.bad++
-		return
-	}
-	v.trapped = true
-	v.core.events.Trap(&Trap{Link: v.link, Type: p.Type, Frame: int(p.Frame), Port: p.Port, Params: bytes.Clone(p.Data)})
 }

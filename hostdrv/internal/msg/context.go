@@ -232,7 +232,8 @@ func (c *Context) drop(p *peer, why string) {
 
 // PostSend posts a descriptor for sending.
 func (c *Context) PostSend(s Send) error {
-	if err := c.err(); err != nil {
+	err := c.err()
+	if err != nil {
 		return err
 	}
 	p := c.peers[s.Node]
@@ -244,14 +245,12 @@ func (c *Context) PostSend(s Send) error {
 	if c.left[0] == 0 {
 		return fmt.Errorf("%w: %d sends are posted", ErrFull, c.o.Sends)
 	}
-	if stream := c.streams[s.Node]; stream != nil {
-		p = stream.peer
-	} else if s.Node >= linkproto.MulticastBase {
-		return c.postCast(s)
-	}
 	if p == nil {
-		var err error
-		if p, err = c.open(s.Node, 1); err != nil {
+		if stream := c.streams[s.Node]; stream != nil {
+			p = stream.peer
+		} else if s.Node >= linkproto.MulticastBase {
+			return c.postCast(s)
+		} else if p, err = c.open(s.Node, 1); err != nil {
 			return err
 		}
 	}

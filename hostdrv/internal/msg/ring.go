@@ -29,8 +29,13 @@ func (r *ring[T]) head() T { return r.slots[r.first] }
 
 // pop takes the first element.
 func (r *ring[T]) pop() (v T) {
-	v, r.slots[r.first] = r.slots[r.first], v
-	r.first = (r.first + 1) % len(r.slots)
+	slot := &r.slots[r.first]
+	v = *slot
+	var none T
+	*slot = none
+	if r.first++; r.first == len(r.slots) {
+		r.first = 0
+	}
 	r.count--
 	return v
 }

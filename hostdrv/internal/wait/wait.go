@@ -57,16 +57,20 @@ func (l *List) Idle() bool {
 
 // Release takes those from the list whose wait is over, all of them if failed, and returns how many there were.
 func (l *List) Release(failed func() bool) (released int) {
-	l.waiters = slices.DeleteFunc(l.waiters, func(w *Waiter) bool {
-		w.satisfied = w.done()
-		over := w.satisfied || failed() || w.ctx.Err() != nil
-		if over {
+	for i, w := range l.waiters {
+		if w.satisfied = w.done(); w.satisfied || failed() || w.ctx.Err() != nil {
 			w.taken.Store(true)
 			w.over <- struct{}{}
 			released++
+		} else if released > 0 {
+			l.waiters[i-released] = w
 		}
-		return over
-	})
+	}
+	if released > 0 {
+		left := len(l.waiters) - released
+		clear(l.waiters[left:])
+		l.waiters = l.waiters[:left]
+	}
 	return released
 }
 

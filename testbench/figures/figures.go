@@ -35,7 +35,7 @@ type Figure struct {
 	Better Better
 	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
 	Timed bool
-	// Long says that it takes longer than others, up to many minutes: a quick run leaves it out unless it is named.
+	// Long says that it takes longer than others, up to many minutes, or RTL of its own, as networks do: a quick run leaves it out unless it is named.
 	Long bool
 	// Measure takes the measurement.
 	Measure func(ctx context.Context) (Measurement, error)

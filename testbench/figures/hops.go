@@ -13,13 +13,13 @@ import (
 
 var hopFigures = []Figure{
 	{Name: "hop_clocks_8", Doc: "one more router on the way of an 8-byte write, one way, unloaded, PHYs of two registers", Unit: "cycles",
-		Must: new(30.0), Aim: new(20.0), Better: Lower, Measure: hopClocks(8, 1)},
+		Must: new(30.0), Aim: new(20.0), Better: Lower, Long: true, Measure: hopClocks(8, 1)},
 	{Name: "hop_clocks_1500", Doc: "the same with 1500-byte writes, pages of 2 KB", Unit: "cycles", Must: new(30.0), Aim: new(20.0), Better: Lower,
-		Measure: hopClocks(1500, 1)},
+		Long: true, Measure: hopClocks(1500, 1)},
 	{Name: "hop_clocks_8_lanes4", Doc: "one more router on the way of an 8-byte write, over links of four lanes, WIDTH 4", Unit: "cycles", Better: Lower,
-		Measure: hopClocks(8, 4)},
+		Long: true, Measure: hopClocks(8, 4)},
 	{Name: "hop_clocks_1500_lanes4", Doc: "the same with 1500-byte writes, of which each goes by one lane", Unit: "cycles", Better: Lower,
-		Measure: hopClocks(1500, 4)},
+		Long: true, Measure: hopClocks(1500, 4)},
 }
 
 // hopClocks sends writes one at a time, at random distances, by one router and by two, and takes the difference of the medians: now and then a link state word

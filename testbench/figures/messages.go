@@ -12,13 +12,13 @@ import (
 
 var messageFigures = []Figure{
 	{Name: "msg_rtt_0", Doc: "message without bytes from host port to host port and back over one cable, hosts that answer at once", Unit: "cycles",
-		Must: new(250.0), Aim: new(125.0), Better: Lower, Published: smallestRoundTrips, Measure: messageTrip(messages.Cabled)},
+		Must: new(250.0), Aim: new(125.0), Better: Lower, Published: smallestRoundTrips, Long: true, Measure: messageTrip(messages.Cabled)},
 	{Name: "msg_rtt_0_switch", Doc: "the same through one switch", Unit: "cycles", Must: new(310.0), Aim: new(165.0), Better: Lower,
-		Measure: messageTrip(func() *topology.Topology { return try.Get(topology.Generate("star", []int{2}, 1)) })},
+		Long: true, Measure: messageTrip(func() *topology.Topology { return try.Get(topology.Generate("star", []int{2}, 1)) })},
 	{Name: "vl_write_latency_8", Doc: "8-byte write by a virtual link that NIs carry out, through one switch: first symbol into the sender's host port to the last byte in the receive buffer",
-		Unit: "cycles", Must: new(110.0), Aim: new(70.0), Better: Lower, Measure: trips(func(ctx context.Context, n int) ([]int, error) { return messages.Writes(ctx, 8, n) })},
+		Unit: "cycles", Must: new(110.0), Aim: new(70.0), Better: Lower, Long: true, Measure: trips(func(ctx context.Context, n int) ([]int, error) { return messages.Writes(ctx, 8, n) })},
 	{Name: "msg_share_1500", Doc: "messages of 1500 bytes both ways at once between two drivers through a switch: payload as a share of what a link carries, the worse direction",
-		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Measure: steps(messageShare)},
+		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Long: true, Measure: steps(messageShare)},
 	{Name: "mcast_share", Doc: "messages of 1500 bytes from one node to a group of 15 behind one switch, acknowledged by each: payload as a share of what the sender's link carries, at the slowest of them",
 		Must: new(0.95), Aim: new(0.98), Long: true, Measure: steps(func(ctx context.Context) Measurement {
 			return Measurement{Value: try.Get(messages.Casts(ctx, cluster.RTL, 15, 1500, 150, true)), Note: "a ROUTE, a MESSAGE, a CastWord and a tag around each cost 43 bytes, a frame 7"}

@@ -3,7 +3,6 @@ package barriers
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/try"
@@ -48,12 +47,13 @@ func (f Fit) At(bytes int) float64 { return f.Base + f.PerByte*float64(bytes) }
 const (
 	trips = 4
 	burst = 32 // messages, fewer if they are long
+	sends = 4 * burst
 )
 
 // LogP measures the parameters of the first n nodes: half a round trip of messages without bytes, the mean over the first node's peers, is o_s, L and o_r; the gap is that at which
 // messages arrive which the first node sends to each of the others as fast as it can. The gap of a cable between switches is that of messages which the first half of the nodes sends to the other half. A multicast of the first node has a latency of its own, where there is one. The overheads are what posting a message takes, and taking one that is there.
 func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
-	came, flood, casts := make([]float64, n), make([][2]float64, n), make([]float64, n)
+	came, flood, casts := make([][2]float64, n), make([][2]float64, n), make([]float64, n)
 	err = w.probe(ctx, n, func(m *prober, i int) {
 		for peer := 1; peer < n; peer++ {
 			if trip := m.trips(0, peer, 0); i == 0 {
@@ -66,14 +66,17 @@ func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
 		case 1:
 			p.Gap, p.Receive = gap, receive
 		}
-		m.fan(n, came)
+		came[i] = m.fan(n)
 		flood[i] = m.flood(n)
 		if w.multicast != 0 {
 			casts[i] = m.casts(n)
 		}
 	})
 	if n > 2 {
-		p.Gap = (slices.Max(came[1:]) - slices.Min(came[1:])) / float64(n-2)
+		p.Gap = 0
+		for _, c := range came[1:] {
+			p.Gap += (c[1] - c[0]) / float64((fans(n)-1)*(n-1)) / float64(n-1)
+		}
 	}
 	p.Cable = w.cableGap(flood)
 	p.Latency -= p.Send + p.Receive
@@ -116,7 +119,7 @@ func (m *prober) post(room int) {
 func (w *Network) probe(ctx context.Context, n int, do func(m *prober, i int)) error {
 	w.context++
 	return w.each(ctx, n, func(ctx context.Context, i int) {
-		c := try.Get(message.Open(ctx, w.members[i].node, w.context, message.Options{Sends: 4 * burst, Receives: 2 * burst, Seed: uint64(i + 1)}))
+		c := try.Get(message.Open(ctx, w.members[i].node, w.context, message.Options{Sends: sends, Receives: 2 * burst, Seed: uint64(i + 1)}))
 		m := &prober{Network: w, ctx: ctx, me: i, context: c}
 		for k := range 2 * burst {
 			m.rooms = append(m.rooms, make([]byte, Bytes[len(Bytes)-1]))
@@ -161,20 +164,36 @@ func (m *prober) trips(asks, answers, bytes int) float64 {
 	return (m.clock() - start) / (2 * trips)
 }
 
-// fan has the first node send a message to each of n-1 others at once. It tells all members when theirs has come.
-func (m *prober) fan(n int, came []float64) {
+// fan has the first node send messages to each of n-1 others in turn, as fast as it can. To the others it returns when the first and the last of theirs came. At each the time between
+// the two is that of as many gaps as there are messages from one to the other, however far it is.
+func (m *prober) fan(n int) (came [2]float64) {
 	if m.me > 0 {
-		m.receive()
-		came[m.me] = m.clock()
-		m.send(0, 0)
-		return
+		return m.take(fans(n), 0)
 	}
-	for peer := 1; peer < n; peer++ {
-		m.send(peer, 0)
+	for range fans(n) {
+		for peer := 1; peer < n; peer++ {
+			m.send(peer, 0)
+		}
 	}
 	for range n - 1 {
 		m.receive()
 	}
+	return came
+}
+
+// fans is how many messages are sent to each of n-1 others, up to 63: no more than a context has room for.
+func fans(n int) int { return max(2, min(4, sends/(n-1))) }
+
+// take receives messages, returns when the first and the last came, and tells who has sent them that all have.
+func (m *prober) take(count, from int) (came [2]float64) {
+	for i := range count {
+		if m.receive(); i == 0 {
+			came[0] = m.clock()
+		}
+	}
+	came[1] = m.clock()
+	m.send(from, 0)
+	return came
 }
 
 // casts has the first node send multicasts, one after the other, and returns the mean time at which this node has sent them, or they have come. The first one meets what was sent before, and does not count.
@@ -215,13 +234,7 @@ func (m *prober) flood(n int) (came [2]float64) {
 		}
 		m.receive() // that all have come
 	case m.me < 2*half:
-		for i := range burst {
-			if m.receive(); i == 0 {
-				came[0] = m.clock()
-			}
-		}
-		came[1] = m.clock()
-		m.send(m.me-half, 0)
+		return m.take(burst, m.me-half)
 	}
 	return came
 }

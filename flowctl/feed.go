@@ -100,6 +100,7 @@ type ring struct {
 	mem   []byte
 	size  uint64
 	start uint64 // position of the oldest byte held
+	first uint64 // its place in mem
 	end   uint64 // position of the next byte to come
 }
 
@@ -111,16 +112,28 @@ func (r *ring) used() int { return int(r.end - r.start) }
 
 func (r *ring) fits(n int) bool { return r.end-r.start+uint64(n) <= r.size }
 
+// place is where a position from start to end lies in mem.
+func (r *ring) place(at uint64) uint64 {
+	i := r.first + at - r.start
+	if i >= r.size {
+		i -= r.size
+	}
+	return i
+}
+
+// free gives back what is before a position.
+func (r *ring) free(to uint64) { r.first, r.start = r.place(to), to }
+
 // room is memory for a packet of so many bytes, which must fit, that put does not copy.
 func (r *ring) room(n int) []byte {
-	at := r.end % r.size
+	at := r.place(r.end)
 	return r.mem[at : at : at+uint64(n)]
 }
 
 // put adds a packet, which must fit, and returns its position.
 func (r *ring) put(packet []byte) (at uint64) {
 	at = r.end
-	if to := r.mem[at%r.size:]; len(packet) > 0 && &packet[0] != &to[0] { // it may be there already
+	if to := r.mem[r.place(at):]; len(packet) > 0 && &packet[0] != &to[0] { // it may be there already
 		copy(to, packet)
 	}
 	r.end += uint64(len(packet))
@@ -129,6 +142,6 @@ func (r *ring) put(packet []byte) (at uint64) {
 
 // get returns the packet of n bytes at a position.
 func (r *ring) get(at uint64, n int) []byte {
-	i := at % r.size
+	i := r.place(at)
 	return r.mem[i : i+uint64(n) : i+uint64(n)]
 }

@@ -49,7 +49,7 @@ func (r *receiver) read() ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	r.bytes.start += uint64(len(packet))
+	r.bytes.free(r.bytes.start + uint64(len(packet)))
 	r.first = (r.first + 1) % len(r.lens)
 	r.count--
 	return packet, true

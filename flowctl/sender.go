@@ -114,7 +114,8 @@ func (s *sender) free() {
 	if s.active && s.frame.index < 0 {
 		start, held = s.frame.at, held+uint64(-s.frame.index)
 	}
-	s.bytes.start, s.freed = start, s.accepted-held
+	s.bytes.free(start)
+	s.freed = s.accepted - held
 }
 
 // reset drops every packet, abandons the frame in progress and starts again at sequence number 0. It returns the

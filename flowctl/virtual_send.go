@@ -81,7 +81,8 @@ func (s *virtualSender) free() {
 	if s.count > 0 {
 		start = s.slot(0).at
 	}
-	s.bytes.start, s.freed = start, s.accepted-uint64(s.count)
+	s.bytes.free(start)
+	s.freed = s.accepted - uint64(s.count)
 }
 
 // reset drops every packet and starts again at number 0. It returns how many.

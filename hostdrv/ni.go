@@ -251,9 +251,6 @@ func (n *NI) own() {
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.unlock()
-		if n.timing.VirtualTime && !n.timing.Rests {
-			runtime.Gosched() // goroutines that are ready run before time goes on
-		}
 
 		err = n.transport.Exchange(&x)
 
@@ -269,6 +266,9 @@ func (n *NI) own() {
 		}
 		n.release()
 		n.unlock()
+		if n.timing.VirtualTime && !n.timing.Rests {
+			runtime.Gosched() // goroutines that are ready run before time goes on
+		}
 	}
 }
 

@@ -73,7 +73,9 @@ func (d *Deframer) NextInto(ev *Event, in []Symbol) (n int) {
 			return n
 		case d.inWord:
 			n++
-			if d.wordByte(byte(s), ev) {
+			d.word[d.wordN] = byte(s)
+			if d.wordN++; d.wordN >= WordSymbols-1 && (d.wordKind() != KindInit || d.wordN == InitSymbols-1) {
+				d.wordEvent(ev)
 				return n
 			}
 		default:
@@ -108,17 +110,11 @@ func (d *Deframer) copyData(in []Symbol) (n int) {
 	return n
 }
 
-// wordByte takes a byte of a word, and reports whether it is an event. Its first one says how long it is.
-func (d *Deframer) wordByte(b byte, ev *Event) bool {
-	d.word[d.wordN] = b
-	d.wordN++
-	init := d.wordKind() == KindInit
-	if init && d.wordN < InitSymbols-1 || !init && d.wordN < WordSymbols-1 {
-		return false
-	}
+// wordEvent judges a word that is complete: its first byte says how long it is.
+func (d *Deframer) wordEvent(ev *Event) {
 	d.inWord = false
 	reason := ReasonNone
-	if init {
+	if d.wordKind() == KindInit {
 		ev.Kind = EventInit
 		ev.Init, reason = DecodeInit(d.word)
 	} else {
@@ -132,7 +128,6 @@ func (d *Deframer) wordByte(b byte, ev *Event) bool {
 	if reason != ReasonNone {
 		ev.badWord(d, reason)
 	}
-	return true
 }
 
 func (d *Deframer) wordKind() Kind { return Kind(d.word[0] >> WordKindShift) }

@@ -109,10 +109,9 @@ func (r *Route) Open(b []byte) error {
 // Its register starts with the key's bits inverted.
 func RouteCRC(b []byte, key Key) uint32 {
 	crc := ^uint32(key)
-	next := func(b byte) { crc = castagnoli[byte(crc)^b] ^ crc>>8 }
-	next(b[0] & (1<<TypeBits - 1))
+	crc = castagnoli[byte(crc)^b[0]&(1<<TypeBits-1)] ^ crc>>8
 	for _, c := range b[1:RoutePathAt] {
-		next(c)
+		crc = castagnoli[byte(crc)^c] ^ crc>>8
 	}
 	return CRC32C(^crc, b[RoutePathAt+1:])
 }

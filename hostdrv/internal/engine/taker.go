@@ -237,10 +237,17 @@ func (v *Virtual) ready() {
 func (q *virtuals) took() {
 	s := q.ready[0]
 	s.ready[0].waits = false
-	s.ready = slices.Delete(s.ready, 0, 1)
-	if q.ready = slices.Delete(q.ready, 0, 1); len(s.ready) > 0 {
+	s.ready = behindFirst(s.ready)
+	if q.ready = behindFirst(q.ready); len(s.ready) > 0 {
 		q.ready = append(q.ready, s)
 	}
+}
+
+// behindFirst takes the first element out, in place.
+func behindFirst[T any](s []*T) []*T {
+	last := copy(s, s[1:])
+	s[last] = nil
+	return s[:last]
 }
 
 // owe counts the link, which has no Taker, while its packets are not all acknowledged.

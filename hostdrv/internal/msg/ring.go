@@ -13,7 +13,11 @@ func (r *ring[T]) len() int { return r.count }
 
 // push adds an element behind the others; there is room.
 func (r *ring[T]) push(v T) {
-	r.slots[(r.first+r.count)%len(r.slots)] = v
+	at := r.first + r.count
+	if at >= len(r.slots) {
+		at -= len(r.slots)
+	}
+	r.slots[at] = v
 	r.count++
 }
 

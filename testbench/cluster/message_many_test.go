@@ -11,7 +11,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-var levels = flag.Int("levels", 2, "TestManyPeers on a tree of ten to that power nodes, 3 at most: 2 minutes of CPU time")
+var levels = flag.Int("levels", 2, "TestManyPeers on a tree of ten to that power nodes, 3 at most: 5 minutes of CPU time")
 
 // TestManyPeers opens virtual links to 99 nodes at once, or to 999 with -levels 3, which one network interface carries out: its host's cable is full of short packets for a
 // while. Each node gets its message, and answers.

@@ -36,7 +36,7 @@ func (p Point) Error() float64 {
 // drift apart, as they are in all later ones.
 const first = 4
 
-// Pause is what members wait for between two barriers: some 8 µs at 125 MHz.
+// Pause is what members wait for between two barriers, at least: some 8 µs at 125 MHz.
 const Pause = 1000
 
 // group makes a node a member of a group of the first n, on the network's present context.
@@ -58,16 +58,20 @@ func (w *Network) group(ctx context.Context, i, n int, barrier string, acknowled
 // Measure makes so many barriers of the first n nodes, after the first ones.
 func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count int, acknowledged bool, model LogP) (Point, error) {
 	w.context++
-	took := make([][]float64, n)
+	took, pauses := make([][]float64, n), make([]float64, n)
 	err := w.each(ctx, n, func(ctx context.Context, i int) {
 		g := w.group(ctx, i, n, a.Name, acknowledged)
-		took[i] = w.rounds(ctx, g, i, count)
+		took[i], pauses[i] = w.rounds(ctx, g, i, count)
 		try.OK(g.Close(ctx))
 	})
 	p := Point{Algorithm: a.Name, Acknowledged: acknowledged, Networks: w.networks(), Nodes: n, Least: math.Inf(1)}
 	if a.Name != collective.Hardware {
-		p.Predicted = model.Predict(a, n, w.networks(), acknowledged, Pause, w.way)
-		p.Alone = model.Predict(a, n, w.networks(), acknowledged, Pause, nil)
+		pause := 0.0
+		for _, t := range pauses {
+			pause += t / float64(n)
+		}
+		p.Predicted = model.Predict(a, n, w.networks(), acknowledged, pause, w.way)
+		p.Alone = model.Predict(a, n, w.networks(), acknowledged, pause, nil)
 	}
 	for _, times := range took {
 		for _, t := range times {
@@ -82,27 +86,32 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 	return p, nil
 }
 
-// rounds makes barriers, and returns what those behind the first ones took a member.
-func (w *Network) rounds(ctx context.Context, g *collective.Group, i, count int) (took []float64) {
+// rounds makes barriers, and returns what those behind the first ones took a member, and how long it waited between two, the mean: until its network interface was looked at again after the Pause.
+func (w *Network) rounds(ctx context.Context, g *collective.Group, i, count int) (took []float64, pause float64) {
 	two := w.networks() == 2 // else time stands still anyway while the member computes
 	if two {
 		defer w.members[i].host.Work()()
 	}
+	left := 0.0
 	for round := range count + first {
 		over := func() {}
 		if two { // it waits at both, but for the pause
 			over = w.members[i].second.host.Work()
 		}
 		start := w.clock()
+		if round > 0 {
+			pause += (start - left) / float64(count+first-1)
+		}
 		err := g.Barrier(ctx)
+		left = w.clock()
 		if round >= first {
-			took = append(took, w.clock()-start)
+			took = append(took, left-start)
 		}
 		over()
 		try.OK(err)
 		try.OK(w.pause(ctx, i, Pause))
 	}
-	return took
+	return took, pause
 }
 
 // AllReduce returns the clocks of allreduces of 8 bytes, the mean.

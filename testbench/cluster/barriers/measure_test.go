@@ -99,16 +99,25 @@ func TestFit(t *testing.T) {
 
 // TestPaper: on one network and on two, and by hardware, all algorithms are measured. On models, where a switch takes no time, what LogP predicts is right but for the quanta of time, also where
 // acknowledgements meet messages; on two networks programs look at one after the other, in an order that
-// the machine decides, and some quanta pass. Two are hardly slower than one, and plots have both.
+// the machine decides, and some quanta pass. Two are hardly slower than one, and plots have both. Acknowledgements of multicasts meet the next barrier's messages, whose wait hosts see a quantum
+// earlier or later, and again in the stage behind: there two quanta are allowed. The gap is the same among two and among eight.
 func TestPaper(t *testing.T) {
 	b := barriers.Bench{Nodes: []int{2, 8}, Count: 3, Rung: cluster.Model, Seed: testbench.TestSeed(t)}
 	d := check.Must(b.Paper(t.Context(), func(what string) { t.Log(what) }))(t)
 	t.Logf("%+v %+v %+v %+v", d.Models, d.Messages, d.Trip, d.Gap)
 	check.Equal(t, "models", len(d.Models), 2)
+	if two, eight := d.Models[0].Gap, d.Models[1].Gap; math.Abs(eight-two) > 0.02*two {
+		t.Errorf("g is %v between two nodes and %v from one of eight to all others", two, eight)
+	}
+	const quantum = 32
 	mean := map[string][3]float64{} // by networks
 	for _, p := range d.Points {
 		t.Logf("%+v: %.3f", p, p.Error())
-		if p.Networks < 1 || p.Networks > 2 || p.Mean < 100 || p.Least > p.Mean || p.Mean > p.Most || p.Most > float64(1+p.Networks)*p.Mean || p.Error() > []float64{1: 0.05, 2: 0.2}[p.Networks] {
+		off := []float64{1: 0.05, 2: 0.2}[p.Networks]
+		if p.Acknowledged {
+			off = max(off, 2*quantum/p.Mean)
+		}
+		if p.Networks < 1 || p.Networks > 2 || p.Mean < 100 || p.Least > p.Mean || p.Mean > p.Most || p.Most > float64(1+p.Networks)*p.Mean || p.Error() > off {
 			t.Error("that cannot be")
 		}
 		name := fmt.Sprint(p.Algorithm, p.Nodes, p.Acknowledged)

@@ -10,6 +10,7 @@
 //   d_valid with d_*: a send that is completed with d_status, until d_ready.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.
 //
+// Proven: ni_msg_send.formal.v.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_send #(
     parameter CONTEXTS   = 8,
@@ -227,5 +228,8 @@ module ni_msg_send #(
         if (rst) {state, ctx, used} <= {CLEAR, {CONTEXTS + SW{1'b0}}};
     end
     wire unused = ^{answer, entry[3:0], header[7:5], span[1:0], e_send_head};
+`ifdef FORMAL
+`include "ni_msg_send.formal.v"
+`endif
 endmodule
 `resetall

@@ -37,6 +37,13 @@ func ni() []prove.Proof {
 			Files: []string{"ni/ni_msg_complete.v", "common/ram_sdp.v", "common/fifo_sync.v"}, Parts: []string{"ni/ni_msg_place.v"},
 		},
 		{
+			Name: "ni_msg_send",
+			Properties: "a packet is put only for a context's own link that is up, not stopped, and holds less than its window and than is left; contexts hold no more slots " +
+				"than their share; a MESSAGE's bytes are those of the memory at its place in the message, each once, in order, and the context's own",
+			Top: "ni_msg_send", Params: params{"CONTEXTS": "1", "VIRTUAL": "2", "PAGE_BYTES": "64", "ADDR_WIDTH": "8", "WINDOW": "3", "SHARE": "4"}, Depth: 2,
+			Files: []string{"ni/ni_msg_send.v", "common/ram_sdp.v"}, Parts: []string{"ni/ni_msg_place.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

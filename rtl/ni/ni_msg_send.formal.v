@@ -1,7 +1,8 @@
-// Properties of ni_msg_send, included in it: a packet is put only for a context's own link that is open in the life in which the message began,
-// up, not stopped, and holds less than its window and than what contexts have left; contexts hold SHARE slots at most, and those alone whose
-// packets were sent and are not freed. A MESSAGE has as many bytes as v_size says: behind its head those of the memory at the descriptor's
-// address and the message's offset, each once, in order, and none but the context's own. The message goes on behind what was sent.
+// Properties of ni_msg_send, included in it: a packet is put only for a context's own link that is open in the life in which the message
+// began, up, not stopped, and holds less than its window and than what contexts have left; contexts hold SHARE slots at most, and those
+// alone whose packets were sent and are not freed. A MESSAGE has as many bytes as v_size says: behind its head those of the memory at the
+// descriptor's address and the message's offset, each once, in order, and none but the context's own. The message goes on behind what was
+// sent.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
@@ -76,7 +77,8 @@ always @* if (f_lives) begin
     if (streams) begin
         assert (due <= f_words && (have || !ahead));
         assert ({f_words, 2'b00} >= {{MW-1{1'b0}}, start_at[1:0]} + {1'b0, bytes});
-        assert (f_read == {{ADDR_WIDTH-1-MW{1'b0}}, f_words - due} && f_words - due == f_past[MW:2] + {{MW-2{1'b0}}, have} + {{MW-2{1'b0}}, ahead});
+        assert (f_read == {{ADDR_WIDTH-1-MW{1'b0}}, f_words - due});
+        assert (f_words - due == f_past[MW:2] + {{MW-2{1'b0}}, have} + {{MW-2{1'b0}}, ahead});
         if (have && f_word == f_at) assert (word == f_data);
         if (ahead && f_word + {{ADDR_WIDTH-3{1'b0}}, 1'b1} == f_at) assert (next == f_data);
     end

@@ -251,7 +251,7 @@ func (g *Group) waitHardware() error {
 	if err := h.barrier.Enter(g.ctx); err != nil {
 		return err
 	}
-	waited := time.Duration(0)
+	var silence context.Context // ends when members have been late for Options.Silence
 	for patience := g.patience; ; patience = g.patience / 8 {
 		limit, cancel := g.transport.WithTimeout(g.ctx, patience)
 		err := h.barrier.Wait(limit)
@@ -261,13 +261,17 @@ func (g *Group) waitHardware() error {
 			return nil
 		}
 		if over && g.ctx.Err() == nil {
+			if silence == nil && g.silence >= 0 {
+				var end context.CancelFunc
+				silence, end = g.transport.WithTimeout(g.ctx, max(g.silence-patience, 0))
+				defer end()
+			}
 			var missing []uint16
 			if missing, err = h.look(g.ctx); err == nil {
 				err = g.hear(g.patience / 8)
 			}
-			waited += patience + g.patience/8
-			if err == nil && g.silence >= 0 && waited >= g.silence && missing != nil {
-				err = g.silent(waited, missing...)
+			if err == nil && missing != nil && silence != nil && silence.Err() != nil && g.ctx.Err() == nil {
+				err = g.silent(g.silence, missing...)
 			}
 		}
 		if err != nil && g.ctx.Err() != nil {

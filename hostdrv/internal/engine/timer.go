@@ -1,5 +1,10 @@
 package engine
 
+import (
+	"cmp"
+	"container/heap"
+)
+
 // Timer is something to be done at a tick.
 type Timer struct {
 	Fire func()
@@ -12,32 +17,26 @@ type Timer struct {
 // timers is a heap of those that are active, the next one first.
 type timers []*Timer
 
-func (t timers) less(i, j int) bool {
-	return t[i].at < t[j].at || t[i].at == t[j].at && t[i].number < t[j].number
+func (t timers) Len() int { return len(t) }
+func (t timers) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(t[i].at, t[j].at), cmp.Compare(t[i].number, t[j].number)) < 0
 }
 
-func (t timers) swap(i, j int) {
+func (t timers) Swap(i, j int) {
 	t[i], t[j] = t[j], t[i]
 	t[i].place, t[j].place = i+1, j+1
 }
 
-// fix moves the timer at i to where it belongs.
-func (t timers) fix(i int) {
-	for i > 0 && t.less(i, (i-1)/2) {
-		t.swap(i, (i-1)/2)
-		i = (i - 1) / 2
-	}
-	for {
-		next := 2*i + 1
-		if next+1 < len(t) && t.less(next+1, next) {
-			next++
-		}
-		if next >= len(t) || !t.less(next, i) {
-			return
-		}
-		t.swap(i, next)
-		i = next
-	}
+func (t *timers) Push(x any) {
+	*t = append(*t, x.(*Timer))
+	(*t)[len(*t)-1].place = len(*t)
+}
+
+func (t *timers) Pop() any {
+	last := (*t)[len(*t)-1]
+	last.place, (*t)[len(*t)-1] = 0, nil
+	*t = (*t)[:len(*t)-1]
+	return last
 }
 
 // AddTimer makes a Timer fire at a tick, after those that fire then already. One that is active fires then only.
@@ -47,31 +46,23 @@ func (c *Core) AddTimer(t *Timer, at uint64) {
 	}
 	c.timersAdded++
 	t.at, t.number = at, c.timersAdded
-	if t.place == 0 {
-		c.timers = append(c.timers, t)
-		t.place = len(c.timers)
+	if t.place > 0 {
+		heap.Fix(&c.timers, t.place-1)
+		return
 	}
-	c.timers.fix(t.place - 1)
+	heap.Push(&c.timers, t)
 }
 
 // RemoveTimer stops a Timer, if it is active.
 func (c *Core) RemoveTimer(t *Timer) {
-	if t.place == 0 {
-		return
-	}
-	i, last := t.place-1, len(c.timers)-1
-	c.timers.swap(i, last)
-	c.timers[last], t.place = nil, 0
-	if c.timers = c.timers[:last]; i < last {
-		c.timers.fix(i)
+	if t.place > 0 {
+		heap.Remove(&c.timers, t.place-1)
 	}
 }
 
 // expire fires the timers that are due.
 func (c *Core) expire() {
 	for len(c.timers) > 0 && c.timers[0].at <= c.now {
-		t := c.timers[0]
-		c.RemoveTimer(t)
-		t.Fire()
+		heap.Pop(&c.timers).(*Timer).Fire()
 	}
 }

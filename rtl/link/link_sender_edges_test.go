@@ -52,7 +52,11 @@ func TestSenderCancel(t *testing.T) {
 					}
 					s.cancel = 1
 					s.clock()
-					s.write, s.cancel = 1, 0
+					s.cancel = 0
+					if s.clocks(4); before == 0 && *s.pins.Queued {
+						t.Fatalf("%d bytes, %d clocks, LOST %t: a packet is held when the only one has been taken back", loaded, delay, lost)
+					}
+					s.write = 1
 					for len(s.queue) > 0 {
 						s.clock()
 					}

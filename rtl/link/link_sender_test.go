@@ -139,6 +139,14 @@ func testSenderFull(t *testing.T, width int) {
 	s.clocks(500)
 	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, taken(replay+300))
 
+	for first := 3; width > 1 && first < 3+width; first++ { // whatever is left of the buffer, a beat with one byte more is not taken
+		s = newSenderWith(t, width, replay, senderRetry, senderLimit)
+		s.offer(1, first)
+		s.offer(20, 100)
+		s.clocks(1000)
+		check.Equal(t, fmt.Sprintf("bytes taken behind a packet of %d", first), first+(len(s.loaded)-1)*100+s.pos, first+taken(replay-first))
+	}
+
 	// It says which packet it would take: one that fills it to the last byte, and one of MAX_PACKET, does not ask for more.
 	s = newSenderWith(t, width, replay, senderRetry, senderLimit)
 	for held := 0; held < replay; held += 100 {

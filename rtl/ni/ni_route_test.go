@@ -242,6 +242,10 @@ func TestRoute(t *testing.T) {
 			linked := check.Must((&linkproto.Route{Dest: node, Packet: n.r.Bytes(40)}).Append(nil))(t)
 			n.told = append(n.told, linked)
 			n.send(linked, nil, 0)
+			for _, *n.Gateway = range []bool{false, true} { // a datagram for another node
+				n.send(check.Must((&linkproto.Route{Dest: node ^ 1, State: linkproto.RouteDatagram, Packet: aPacket(n.r, 40)}).Append(nil))(t), nil, 0)
+				bad++
+			}
 			*n.Node = 0
 			for _, state := range []uint8{linkproto.RouteDatagram, 0} {
 				n.send(check.Must((&linkproto.Route{State: state, Packet: []byte{2, 0, 0}}).Append(nil))(t), nil, 0)

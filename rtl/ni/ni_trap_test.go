@@ -39,6 +39,7 @@ type trapUnit struct {
 	again   int    // times it has been
 	bad     int
 	voids   int
+	gone    bool     // the packet was void, and another one comes instead of it
 	served  [][]byte // packets carried out, and TRAPs, in order
 	stalled []byte   // beat that waits on m
 }
@@ -55,13 +56,14 @@ func (u *trapUnit) step(packet []byte) bool {
 		*u.SSure = !*u.SValid || !u.rng.Chance(u.trial)
 	case len(packet)-u.at <= u.width || u.rng.Chance(0.1):
 		*u.SSure = true
-	case !*u.SSure && u.rng.Chance(0.1): // and it comes once more
+	case !*u.SSure && u.rng.Chance(0.1): // and it comes once more, or another one
 		*u.SValid, *u.SSure, *u.SVoid = false, true, true
 		if u.at > 0 {
 			u.taken = nil
 		}
 		u.at, u.stalled = 0, nil
 		u.voids++
+		u.gone = u.rng.Bool()
 	}
 	beat := 0
 	if packet != nil {
@@ -141,15 +143,16 @@ func (u *trapUnit) reported(report []byte) {
 	u.telling = false
 }
 
-// send puts a packet in.
-func (u *trapUnit) send(packet []byte) {
+// send puts a packet in, and says whether it has come whole: it has not if it was void.
+func (u *trapUnit) send(packet []byte) bool {
 	u.t.Helper()
-	u.at = 0
-	for clocks := 0; u.at < len(packet); clocks++ {
+	u.at, u.gone = 0, false
+	for clocks := 0; u.at < len(packet) && !u.gone; clocks++ {
 		if u.step(packet); clocks > 1000*len(packet)+5000 {
 			u.t.Fatalf("packet % x hangs at byte %d", packet, u.at)
 		}
 	}
+	return !u.gone
 }
 
 // trapPacket draws a packet, and says what becomes of it: nothing if it is malformed.
@@ -222,7 +225,9 @@ func testTrap(t *testing.T, width int) {
 				bad := 0
 				for range 1 + u.rng.IntN(8) {
 					packet, result := u.trapPacket(c.frames, most)
-					u.send(packet)
+					if !u.send(packet) {
+						continue
+					}
 					if result == nil {
 						bad++
 						continue

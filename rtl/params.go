@@ -33,6 +33,7 @@ type Params struct {
 	Virtual  int // logarithm to base 2 of the number of virtual links that it carries out, with a router; 0: none
 	VLSlots  int // packets of theirs that it holds for sending; 64
 	VLWindow int // and of one of them; 16
+	VLRetry  int // clocks after which they send again; linkproto.DefaultVLRetry
 	Contexts int // logarithm to base 2 of the number of contexts of messages that it carries out by these; 0: none
 
 	Trace  int  // records of the trace buffer; 0: none
@@ -67,7 +68,7 @@ func (p Params) WithDefaults() Params {
 		{&p.Links, 1}, {&p.Frames, 4}, {&p.PageBytes, 1024}, {&p.ReplayBytes, 4096}, {&p.RxBytes, 4096}, {&p.Headroom, 256},
 		{&p.AckDelay, linkproto.DefaultAckDelay}, {&p.WordTimer, linkproto.DefaultWordTimer},
 		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit}, {&p.Patience, 1 << 20},
-		{&p.VLSlots, 64}, {&p.VLWindow, 16}, {&p.Width, 1}, {&p.Lanes, 1}, {&p.HostLanes, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
+		{&p.VLSlots, 64}, {&p.VLWindow, 16}, {&p.VLRetry, linkproto.DefaultVLRetry}, {&p.Width, 1}, {&p.Lanes, 1}, {&p.HostLanes, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -157,6 +158,9 @@ func (p Params) Verilog() (map[string]string, error) {
 	}
 	if p.Virtual != 0 {
 		values["VIRTUAL"], values["VL_SLOTS"], values["VL_WINDOW"] = p.Virtual, p.VLSlots, p.VLWindow
+		if p.plain() {
+			values["VL_RETRY"] = p.VLRetry
+		}
 	}
 	if p.Contexts != 0 {
 		if p.Virtual == 0 {

@@ -17,7 +17,7 @@ type modelSwitch struct{ *model.Switch }
 func openModelNI(p rtl.Params, epoch uint8, c Config) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
 		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch,
-		Virtual: p.Virtual, VirtualSlots: p.VLSlots, VirtualWindow: p.VLWindow, Contexts: p.Contexts,
+		Virtual: p.Virtual, VirtualSlots: p.VLSlots, VirtualWindow: p.VLWindow, VirtualRetry: p.VLRetry, Contexts: p.Contexts,
 		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 		Barriers: c.Barriers,
 	}))}

@@ -39,6 +39,7 @@ func mutateCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants with seed `N`", Value: 1},
 			&cli.StringSliceFlag{Name: "mutant", Usage: "try only mutant `NAME`, as printed for a survivor; may be repeated"},
 			&cli.BoolFlag{Name: "survivors", Usage: "try only the survivors of the last run"},
+			&cli.BoolFlag{Name: "trust", Usage: "take a mutant that rtl/equivalent.txt explains, and that its module's tests let live, for explained without more checks"},
 			&cli.BoolFlag{Name: "planted", Usage: "try the bugs planted by hand, of testbench/mutate/planted, on the checks that must find them"},
 			&cli.StringSliceFlag{Name: "scenario",
 				Usage: "with --planted, also try scenario `NAME` of lmmc sim on bugs for which none is named; may be repeated"},
@@ -55,7 +56,7 @@ func mutateModules(ctx *cli.Context) error {
 	}
 	options := figures.Mutants(self)
 	options.Modules, options.Count, options.Seed = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed")
-	options.Options = campaignOptions(ctx)
+	options.Options, options.Trust = campaignOptions(ctx), ctx.Bool("trust")
 	if ctx.IsSet("scenario") {
 		return usagef("--scenario needs --planted")
 	}
@@ -101,7 +102,7 @@ func mutateModules(ctx *cli.Context) error {
 }
 
 func plantedBugs(ctx *cli.Context, self string) error {
-	for _, name := range []string{"count", "seed", "mutant", "survivors"} {
+	for _, name := range []string{"count", "seed", "mutant", "survivors", "trust"} {
 		if ctx.IsSet(name) {
 			return usagef("--planted and --%s exclude each other", name)
 		}

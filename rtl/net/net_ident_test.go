@@ -42,21 +42,26 @@ func TestIdent(t *testing.T) {
 	}
 	for round := range 300 {
 		reg := linkproto.Reg(r.IntN(0x20))
-		if round%10 == 0 {
+		switch {
+		case round%10 == 0:
 			reg = linkproto.Reg(r.Uint32())
+		case r.Chance(0.3):
+			reg = testbench.Pick(r, linkproto.RegScratch, linkproto.RegNodeID)
 		}
-		value, exists := want[reg]
+		_, exists := want[reg]
 		writable := reg == linkproto.RegScratch || reg == linkproto.RegNodeID
 		v := r.Uint32()
-		ok, _ := access(reg, true, v)
-		check.Equal(t, "register "+reg.String()+" can be written", ok, writable)
-		if writable {
-			want[reg] = v
+		if r.Chance(0.6) { // else it has kept what it was last given
+			ok, _ := access(reg, true, v)
+			check.Equal(t, "register "+reg.String()+" can be written", ok, writable)
 			if reg == linkproto.RegNodeID {
-				want[reg] = v & 0xFFFF
+				v &= 0xFFFF
 			}
-			value = want[reg]
+			if writable {
+				want[reg] = v
+			}
 		}
+		value := want[reg]
 		ok, have := access(reg, false, v)
 		if ok != exists || ok && have != value {
 			t.Fatalf("register %v reads %#x, exists %v; want %#x, %v", reg, have, ok, value, exists)

@@ -48,6 +48,9 @@ type Options struct {
 	Commands [][]string
 	// Explanations is the file of Explanations; "" or a missing file means none.
 	Explanations string
+	// Trust takes a mutant that is explained, and that its module's tests let live, for explained without more checks: few such mutants cost a small
+	// sample most of its time, since only survivors meet the folder's tests, those of other folders, and Commands.
+	Trust bool
 	// Progress is called with what goes on, by one goroutine at a time; nil for none.
 	Progress func(format string, args ...any)
 }
@@ -59,7 +62,7 @@ var ErrOptions = errors.New("mutate")
 var ErrWrong = errors.New("wrong explanation")
 
 // Run makes mutants, runs the checks with them, and reports all. A survivor is no error. A mutant meets, until one kills it: the tests of
-// its module, a proof of equivalence, the other tests of its folder, the tests of other folders, and Options.Commands.
+// its module, a proof of equivalence, the other tests of its folder, the tests of other folders, and Options.Commands. See Options.Trust.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	failed := try.Run(func() { report, err = run(ctx, o) })
 	return report, cmp.Or(failed, err)
@@ -73,11 +76,14 @@ func run(ctx context.Context, o Options) (Report, error) {
 	}
 	l := openLibrary(o.Root)
 	modules := o.modules(l)
+	if o.Only == nil {
+		modules = draw(modules, o.Count, o.Seed)
+	}
 	explanations := readExplanations(o.Explanations, l)
 	work := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(work)
 
-	r := &running{Options: o, library: l, base: base(ctx)}
+	r := &running{Options: o, library: l, base: base(ctx), explanations: explanations}
 	o.Progress("looking what the tests compile")
 	r.checks = l.discover(ctx, &o, work)
 	o.Progress("choosing mutants of %d modules", len(modules))
@@ -90,7 +96,8 @@ func run(ctx context.Context, o Options) (Report, error) {
 	}
 	r.begin(mutants)
 	r.stages(ctx)
-	err := r.explain(explanations)
+	r.excuse()
+	err := r.wrong()
 	report := l.report(o, r.results, r.done, time.Since(start))
 	report.Cached = r.cached
 	return report, err
@@ -124,12 +131,13 @@ func (o *Options) modules(l *library) []string {
 type running struct {
 	Options
 	*library
-	base     string // of all keys
-	results  []*result
-	checks   []*check
-	rewriter string // value of verilator.RewriteVar
-	done     []Stage
-	cached   int // verdicts of earlier runs
+	base         string // of all keys
+	explanations []Explanation
+	results      []*result
+	checks       []*check
+	rewriter     string // value of verilator.RewriteVar
+	done         []Stage
+	cached       int // verdicts of earlier runs
 
 	mutex sync.Mutex
 }
@@ -159,6 +167,9 @@ func (r *running) lay(alive []*result) {
 func (r *running) stages(ctx context.Context) {
 	r.stage(ctx, "module tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && c.direct(m.Module) })
 	r.prove(ctx)
+	if r.Trust {
+		r.excuse()
+	}
 	r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) })
 	r.stage(ctx, "other tests", func(c *check, m Mutant) bool { return c.folder != "" && c.folder != r.folder(m) })
 	r.stage(ctx, "commands", func(c *check, m Mutant) bool { return c.folder == "" })
@@ -177,27 +188,40 @@ func (r *running) stage(ctx context.Context, name string, has func(*check, Mutan
 		return slices.DeleteFunc(slices.Clone(r.checks), func(c *check) bool { return !c.concerns(res.Module) || !has(c, res.Mutant) })
 	}
 	alive := slices.DeleteFunc(r.alive(), func(res *result) bool { return len(of(res)) == 0 })
-	// Before the first mutant of which nothing is kept.
-	prepare := sync.OnceFunc(func() {
-		left := r.alive()
-		var needed []*check
-		for _, res := range left {
-			needed = append(needed, of(res)...)
-		}
-		slices.SortFunc(needed, byName)
-		needed = slices.Compact(needed)
-		r.lay(left)
-		prepared := 0
-		each(r.Jobs, len(needed), func(i int) {
-			r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, prepared, len(needed)); prepared++ })
-			needed[i].prepare(ctx, r.rewriter)
+	var needed []*check
+	for _, res := range alive {
+		needed = append(needed, of(res)...)
+	}
+	slices.SortFunc(needed, byName)
+	needed = slices.Compact(needed)
+	once := map[*check]func() error{}
+	begun := 0
+	for _, c := range needed {
+		once[c] = sync.OnceValue(func() error {
+			r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, begun, len(needed)); begun++ })
+			return try.Run(func() { c.prepare(ctx, r.rewriter) })
 		})
+	}
+	// Many mutants meet the quickest check first, so that all run before the first mutant of which nothing is kept. For a few it costs less to begin
+	// with what compiles the fewest modules.
+	few := len(alive) < len(needed)
+	prepare := sync.OnceFunc(func() {
+		r.lay(r.alive())
+		if !few {
+			each(r.Jobs, len(needed), func(i int) { try.OK(once[needed[i]]()) })
+		}
 	})
 	r.judge(ctx, name, alive, r.Jobs, func(m Mutant, i int) string { return r.checkKey(m, of(alive[i])) }, func(ctx context.Context, res *result) verdict {
 		prepare()
 		checks := of(res)
-		slices.SortFunc(checks, func(a, b *check) int { return cmp.Or(cmp.Compare(a.took, b.took), byName(a, b)) })
+		slices.SortFunc(checks, func(a, b *check) int {
+			if few {
+				return cmp.Or(cmp.Compare(a.compiles(), b.compiles()), byName(a, b))
+			}
+			return cmp.Or(cmp.Compare(a.took, b.took), byName(a, b))
+		})
 		for _, c := range checks {
+			try.OK(once[c]())
 			how, _, out := c.run(ctx, r.rewriter, res.ID, c.limit)
 			if how == passed {
 				continue
@@ -292,21 +316,33 @@ func (r *running) prove(ctx context.Context) {
 	})
 }
 
-// explain finds the explanations of what has survived, and explanations of what has not.
-func (r *running) explain(explanations []Explanation) error {
-	var errs []error
+// explained calls do for each explanation of a mutant.
+func (r *running) explained(do func(*result, Explanation)) {
 	for _, res := range r.results {
-		for _, e := range explanations {
-			if !e.covers(res.Mutant, res.source) {
-				continue
-			}
-			switch res.state {
-			case alive:
-				res.state, res.by = explained, e.Reason
-			case killed, timedOut:
-				errs = append(errs, fmt.Errorf("%s:%d: %w: it covers %s, which %s kills", r.Explanations, e.line, ErrWrong, res.Name(), res.by))
+		for _, e := range r.explanations {
+			if e.covers(res.Mutant, res.source) {
+				do(res, e)
 			}
 		}
 	}
+}
+
+// excuse takes those mutants that are alive and explained for explained.
+func (r *running) excuse() {
+	r.explained(func(res *result, e Explanation) {
+		if res.state == alive {
+			res.state, res.by = explained, e.Reason
+		}
+	})
+}
+
+// wrong returns an error for each explanation of a mutant that a check killed.
+func (r *running) wrong() error {
+	var errs []error
+	r.explained(func(res *result, e Explanation) {
+		if res.state == killed || res.state == timedOut {
+			errs = append(errs, fmt.Errorf("%s:%d: %w: it covers %s, which %s kills", r.Explanations, e.line, ErrWrong, res.Name(), res.by))
+		}
+	})
 	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,16 @@ func TestExplanations(t *testing.T) {
 		if strings.Contains(name, "$xor(odd)") && strings.HasSuffix(name, "Y[0]=const0") || strings.Contains(name, "$dff(odd)") && strings.HasSuffix(name, "=const0") {
 			t.Errorf("%s is explained and survives", name)
 		}
+	}
+	// Trusted, they meet no test of another folder, and those that are not explained all the same.
+	o.Trust = true
+	trusting, alive := run(t, o)
+	tried := func(r mutate.Report, name string) int {
+		return r.Stages[slices.IndexFunc(r.Stages, func(s mutate.Stage) bool { return s.Name == name })].Tried
+	}
+	if trusting.Explained != report.Explained || fmt.Sprint(alive) != fmt.Sprint(survivors) ||
+		tried(trusting, "other tests") != tried(report, "other tests")-report.Explained {
+		t.Errorf("trusted: %+v; with all checks: %+v", trusting, report)
 	}
 	for _, c := range []struct {
 		line string

@@ -100,25 +100,33 @@ func (l *library) pins(ctx context.Context, module string, params map[string]str
 // leastPerModule is how many mutants of a module make compiling it worth while, when there are too few for all modules.
 const leastPerModule = 8
 
-// plan draws mutants: count in all, spread over the modules by the number of places in their source. When these are too many for the count,
-// some modules are drawn as well. The mutants of a module are drawn by Yosys' mutate, which covers its source evenly.
-func (l *library) plan(ctx context.Context, modules []string, count int, seed uint64, jobs int) []Mutant {
-	candidates := make([][]Mutant, len(modules))
-	sizes := make([]int, len(modules))
-	each(jobs, len(modules), func(i int) { candidates[i], sizes[i] = l.list(ctx, modules[i], count, seed) })
+// draw chooses the modules of which count mutants are drawn: all, or some when these are too many for the count.
+func draw(modules []string, count int, seed uint64) (drawn []string) {
 	rng := rand.New(rand.NewPCG(seed, 0x6d757461))
 	order := rng.Perm(len(modules))
 	if fit := max(1, count/leastPerModule); fit < len(order) {
 		order = order[:fit]
 	}
 	slices.Sort(order)
+	for _, i := range order {
+		drawn = append(drawn, modules[i])
+	}
+	return drawn
+}
+
+// plan draws mutants: count in all, spread over the modules by the number of places in their source. The mutants of a module are drawn by
+// Yosys' mutate, which covers its source evenly.
+func (l *library) plan(ctx context.Context, modules []string, count int, seed uint64, jobs int) []Mutant {
+	candidates := make([][]Mutant, len(modules))
+	sizes := make([]int, len(modules))
+	each(jobs, len(modules), func(i int) { candidates[i], sizes[i] = l.list(ctx, modules[i], count, seed) })
 	// A few for each, and the rest one by one where the share is furthest behind the size.
 	share := make([]int, len(modules))
 	for left := count; left > 0; left-- {
 		next := -1
-		for _, i := range order {
+		for i := range modules {
 			behind := func(i int) float64 {
-				if share[i] < min(3, count/len(order)) {
+				if share[i] < min(3, count/len(modules)) {
 					return float64(share[i]) / 1e9
 				}
 				return float64(share[i]) / float64(sizes[i])

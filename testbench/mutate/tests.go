@@ -46,6 +46,14 @@ func (c *check) concerns(module string) bool {
 	return slices.ContainsFunc(c.builds, func(b built) bool { return slices.Contains(b.Modules, module) })
 }
 
+// compiles counts the modules that it compiles, in all designs.
+func (c *check) compiles() (n int) {
+	for _, b := range c.builds {
+		n += len(b.Modules)
+	}
+	return n
+}
+
 // outcome is how a check ended.
 type outcome int
 

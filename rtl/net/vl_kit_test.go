@@ -238,6 +238,10 @@ func (n *netVL) take() {
 	if *n.TValid && *n.TReady {
 		count(&n.seen.ahead, n.out == nil && n.gone > 0 && n.gone < len(n.sending))
 		if n.out = append(n.out, *n.TData); *n.TLast {
+			packet := n.out[linkproto.RouteFields : len(n.out)-linkproto.CRCBytes]
+			if len(packet) >= leastMessage && bytes.Equal(packet, n.sending) {
+				w.t.Fatalf("clock %d: a ROUTE ends before it is said whether its packet is the link's", w.now)
+			}
 			w.send(1-n.side, n.out)
 			n.out = nil
 		}

@@ -3,13 +3,86 @@ package ni_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 )
 
-// Packets that the link drops for their length field, and packets that are dropped behind it for their type, count each, also when both
-// happen in the same clock. Behind a long packet that is dropped in n clocks the two meet for some n.
+// A packet that the link drops for its length field and those that are dropped behind it count each, whenever they do: before it, in its clock, behind it.
 func TestBadPacketsTogether(t *testing.T) {
+	for port := range 2 {
+		var p struct {
+			MReady, RxValid, EvBad *bool   `port:"*"`
+			Events, RxSym, TxSym   *uint16 `port:"*"`
+			Nonce                  *uint32 `port:"*"`
+		}
+		b := openPort(t, "ni_endpoint", params{"PORT": port}, &p)
+		cfg := flowctl.Config{Port: uint8(port), Node: 7, Silence: -1}
+		if port != 0 {
+			*p.Nonce, cfg.Nonce = 0x12345678, 0x87654321
+		}
+		end := check.Must(flowctl.New(cfg))(t)
+		*p.MReady, *p.RxValid = true, true
+		var line []linkproto.Symbol // that goes before what the end says
+		step := func(hidden bool) bool {
+			next := end.Next()
+			if hidden {
+				next = linkproto.SymIdle
+			}
+			if len(line) > 0 {
+				next, line = line[0], line[1:]
+			}
+			*p.RxSym = uint16(next)
+			settle(t, b)
+			bad := *p.Events>>linkproto.CntBadPacket&1 != 0
+			end.Feed([]linkproto.Symbol{linkproto.Symbol(*p.TxSym)})
+			end.Tick(1)
+			b.Step(1)
+			return bad
+		}
+		for clocks := 0; !end.Status().Up || clocks < 3000; clocks++ {
+			if step(false); clocks > 50000 {
+				t.Fatalf("port %d: the link stays down: %+v", port, end.Status())
+			}
+		}
+		const most = 60
+		alone := -1 // clock in which the link says that it drops the packet
+		for n := -1; n < most; n++ {
+			for pulses := range 3 {
+				s := end.Status()
+				packets, _ := end.Freed()
+				key := linkproto.KeyOf(s.Peer.Life, linkproto.LifeOf(cfg.Nonce, cfg.Port, s.Epoch))
+				line = linkproto.AppendFrame(nil, key, uint8(packets), []byte{0, 9, 0, 1, 2, 3}) // says nine bytes and has three
+				check.Fatal(t, end.Send(dropped(0)))                                             // that the end knows of it
+				have, want := 0, 1
+				for clock := range 2 * most {
+					if *p.EvBad = n >= 0 && clock >= n && clock < n+pulses; *p.EvBad {
+						want++
+					}
+					if step(true) {
+						have++
+						if n < 0 {
+							alone = clock
+						}
+					}
+				}
+				for range 1000 {
+					have += count(step(false))
+				}
+				if have != want {
+					t.Fatalf("port %d: %d packets count as bad, want %d: one in clock %d, %d from clock %d on", port, have, want, alone, pulses, n)
+				}
+			}
+		}
+		if alone < 2 || alone > most-3 {
+			t.Errorf("port %d: the link drops the packet in clock %d, and no other is dropped then", port, alone)
+		}
+	}
+}
+
+// Packets that the link drops for their length field, and packets that are dropped behind it for their type, count each, however long the first is.
+func TestBadPacketsInTurn(t *testing.T) {
 	for port := range 2 {
 		p := rtl.Params{PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 		w := openWhole(t, p)

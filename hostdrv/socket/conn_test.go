@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"golang.org/x/net/nettest"
 
@@ -59,24 +58,18 @@ func TestCarries(t *testing.T) {
 // TestCuts is testConn over three hops, with a cable on the way that is cut again and again.
 func TestCuts(t *testing.T) {
 	n := open(t, cluster.Config{Topology: check.Must(topology.Generate("line", []int{4}, 1))(t), Rung: cluster.Model}, socket.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cut := 0
-	ended := check.Go(func() error {
-		for ; ctx.Err() == nil; cut++ {
-			if err := n.Between(func() error { return n.Cluster.Cut(1, cut%2 == 0) }); err != nil {
-				return err
-			}
-			if err := n.nis[1].Sleep(context.Background(), 700*time.Microsecond); err != nil {
-				return err
-			}
+	changes, over := 0, false
+	n.Every(87_500, func() error {
+		if over {
+			return nil
 		}
-		return n.Between(func() error { return n.Cluster.Cut(1, false) })
+		changes++
+		return n.Cluster.Cut(1, changes%2 == 1)
 	})
 	testConn(t, n.stacks[0], n.stacks[3])
-	cancel()
-	check.Error(t, <-ended)
-	if cut < 10 {
-		t.Errorf("%d cuts and repairs", cut)
+	check.Error(t, n.Between(func() error { over = true; return n.Cluster.Cut(1, false) }))
+	if changes < 10 {
+		t.Errorf("%d cuts and repairs", changes)
 	}
 }
 

@@ -52,6 +52,13 @@ type World struct {
 	closed  bool
 	err     error
 	ticks   uint64
+	events  []*event
+}
+
+// event is what happens every so many ticks.
+type event struct {
+	every, next uint64
+	do          func() error
 }
 
 // patience is how many ticks a link may take to come up: some round trips of the shortest messages, or a few retries.
@@ -142,6 +149,24 @@ func (w *World) Between(do func() error) error {
 		return net.ErrClosed
 	}
 	return do()
+}
+
+// Every calls do, while no turn runs, each time so many ticks have passed. How fast programs are does not matter, as it does for Between. The world fails with do's error.
+func (w *World) Every(ticks uint64, do func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = append(w.events, &event{ticks, w.ticks + ticks, do})
+}
+
+// pass lets ticks pass.
+func (w *World) pass(ticks int) {
+	w.ticks += uint64(ticks)
+	for _, e := range w.events {
+		if w.ticks >= e.next && w.err == nil {
+			e.next = w.ticks + e.every
+			w.err = e.do()
+		}
+	}
 }
 
 // Close ends the simulation; drivers that are still there see their target gone.
@@ -250,6 +275,7 @@ func (w *World) turn() {
 		n, err := w.sim.Turn(length, w.lines)
 		w.mu.Lock()
 		w.running, w.err = false, errors.Join(w.err, err)
+		w.pass(n)
 		passed += n
 		more, still = passed < most && w.err == nil && !w.closed && w.between == 0, true
 		for i, h := range present {
@@ -265,7 +291,6 @@ func (w *World) turn() {
 		}
 		w.rest.count(n, still)
 	}
-	w.ticks += uint64(passed)
 	over := w.err != nil || w.closed
 	for _, h := range present {
 		if h == nil {

@@ -196,6 +196,29 @@ func TestPatient(t *testing.T) {
 	})
 }
 
+// TestEvery: what happens every so many ticks does so at its time, again and again, and the world fails with it.
+func TestEvery(t *testing.T) {
+	w := lockstep.New(&echo{}, 1, 10, 10, 1e6)
+	h := check.Must(w.Sole())(t)
+	var at []uint64
+	passed, broken := uint64(0), errors.New("broken")
+	w.Every(25, func() error {
+		if len(at) == 3 {
+			return broken
+		}
+		at = append(at, passed)
+		return nil
+	})
+	for ; passed < 100; passed += 10 {
+		if err := h.Exchange(&hostdrv.Exchange{Wait: 1}); err != nil {
+			check.Fails(t, "the fourth time", err, broken)
+			break
+		}
+	}
+	check.Equal(t, "turns begin before", at, []uint64{20, 50, 80})
+	check.Error(t, h.Close())
+}
+
 func TestEnds(t *testing.T) {
 	e := &echo{}
 	w := lockstep.New(e, 1, 10, 10, 1e6)

@@ -28,7 +28,7 @@ type messageHost struct {
 	left    uint64
 	asking  bool
 
-	packets, bytes uint64 // of messages that have come
+	packets, bytes uint64 // packets to the host and messages to contexts that have come; bytes of those
 }
 
 // order is a request, or a packet that is none.
@@ -93,12 +93,17 @@ func (h *messageHost) put(at int, data []byte) {
 // get has bytes read from it.
 func (h *messageHost) get(at, size int, done func([]byte)) {
 	var all []byte
-	for end := at + size; at < end; at += min(end-at, messagePage-at%messagePage) {
-		h.ask(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(at), Count: uint16(min(end-at, messagePage-at%messagePage))}, func(a linkproto.Packet) {
+	for end := at + size; at < end; {
+		n := min(end-at, messagePage-at%messagePage)
+		h.ask(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(at), Count: uint16(n)}, func(a linkproto.Packet) {
+			if len(a.Data) != n {
+				h.failf("%d bytes of the receive buffer come, of %d", len(a.Data), n)
+			}
 			if all = append(all, a.Data...); len(all) == size {
 				done(all)
 			}
 		})
+		at += n
 	}
 }
 

@@ -79,8 +79,13 @@ func (e *virtualEnd) renewed() {
 
 // tell has a packet sent in a VIRTUAL, which is answered by these.
 func (e *virtualEnd) tell(p linkproto.Packet, answers ...linkproto.Status) {
-	e.host.refusals = append(e.host.refusals, answers...)
-	e.host.orders = append(e.host.orders, order{Packet: linkproto.Packet{Type: linkproto.TypeVirtual, VL: uint16(e.number), Data: try.Get(p.Append(nil))}})
+	e.host.virtual(e.number, try.Get(p.Append(nil)), answers...)
+}
+
+// virtual sends a VIRTUAL.
+func (h *messageHost) virtual(number int, inner []byte, answers ...linkproto.Status) {
+	h.refusals = append(h.refusals, answers...)
+	h.orders = append(h.orders, order{Packet: linkproto.Packet{Type: linkproto.TypeVirtual, VL: uint16(number), Data: inner}})
 }
 
 func (e *virtualEnd) turn() {
@@ -120,8 +125,7 @@ func (e *virtualEnd) wrong(rng *testbench.Rand) {
 		}
 		inner, status = try.Get((&linkproto.Packet{Type: linkproto.TypeResume, Tag: linkproto.TagNone}).Append(nil)), linkproto.StatusNotTrapped
 	}
-	e.host.refusals = append(e.host.refusals, status)
-	e.host.orders = append(e.host.orders, order{Packet: linkproto.Packet{Type: linkproto.TypeVirtual, VL: uint16(vl), Data: inner}})
+	e.host.virtual(vl, inner, status)
 }
 
 func (e *virtualEnd) underwayPackets() int { return int(e.count - e.acked) }

@@ -8,7 +8,7 @@
 //   at least 4 clocks of each; one side alone must not be reset while the other runs. What is inside is lost.
 //
 // HX8K: 35 LUT4, 173 MHz at 16x9; 66 LUT4, 136 to 146 MHz at 512x9.
-// Proven: fifo_async.formal.v, by reachability.
+// Proven: fifo_async.formal.v, by induction.
 // Source: C. Cummings, "Simulation and Synthesis Techniques for Asynchronous FIFO Design", SNUG 2002
 // (Gray-coded pointers through two-flop synchronisers).
 `default_nettype none
@@ -76,17 +76,34 @@ module fifo_async #(
             m_valid <= gray(rp_n) != wp_seen;
         end
 
+`ifdef FORMAL
+    wire [AW:0]      f_wp_first, f_rp_first, f_me;
+    wire [WIDTH-1:0] f_word;
+`endif
     genvar i;
     generate
         for (i = 0; i <= AW; i = i + 1) begin : seen
-            sync_bit u_wp (.clk(m_clk), .d(wp_gray[i]), .q(wp_seen[i]));
-            sync_bit u_rp (.clk(s_clk), .d(rp_gray[i]), .q(rp_seen[i]));
+            sync_bit u_wp (
+                .clk(m_clk), .d(wp_gray[i]), .q(wp_seen[i])
+`ifdef FORMAL
+                , .f_first(f_wp_first[i])
+`endif
+            );
+            sync_bit u_rp (
+                .clk(s_clk), .d(rp_gray[i]), .q(rp_seen[i])
+`ifdef FORMAL
+                , .f_first(f_rp_first[i])
+`endif
+            );
         end
     endgenerate
 
     ram_2clk #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
         .wr_clk(s_clk), .wr_en(push), .wr_addr(wp[AW-1:0]), .wr_data(s_data),
         .rd_clk(m_clk), .rd_en(1'b1), .rd_addr(rp_n[AW-1:0]), .rd_data(m_data)
+`ifdef FORMAL
+        , .f_addr(f_me[AW-1:0]), .f_word(f_word)
+`endif
     );
 `ifdef FORMAL
 `include "fifo_async.formal.v"

@@ -21,6 +21,11 @@ module ram_2clk #(
     input  wire                     rd_en,
     input  wire [$clog2(DEPTH)-1:0] rd_addr,
     output reg  [WIDTH-1:0]         rd_data
+`ifdef FORMAL
+    ,
+    input  wire [$clog2(DEPTH)-1:0] f_addr,
+    output wire [WIDTH-1:0]         f_word
+`endif
 );
     generate
         if (DEPTH < 2) error_depth_must_be_at_least_two u_check_depth ();
@@ -33,6 +38,9 @@ module ram_2clk #(
 
     always @(posedge rd_clk)
         if (rd_en) rd_data <= mem[rd_addr];
+`ifdef FORMAL
+    assign f_word = mem[f_addr];
+`endif
 endmodule
 
 `resetall

@@ -15,6 +15,10 @@ module sync_bit #(
     input  wire clk,
     input  wire d,
     output wire q
+`ifdef FORMAL
+    ,
+    output wire f_first
+`endif
 );
     (* ASYNC_REG = "TRUE", keep *) reg first  = INIT;
     (* ASYNC_REG = "TRUE", keep *) reg second = INIT;
@@ -25,6 +29,9 @@ module sync_bit #(
     end
 
     assign q = second;
+`ifdef FORMAL
+    assign f_first = first;
+`endif
 endmodule
 
 `resetall

@@ -110,7 +110,7 @@ func (p Proof) script() string {
 	// yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found, hence memory_map. Behind write_smt2 all goes bit by bit, and
 	// nothing that uses undefined values as it likes may run.
 	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; memory_map -formal; opt_clean; write_smt2 -wires model.smt2; " +
-		"setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
+		"setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; opt_clean; aigmap; " +
 		"write_aiger -I -B -zinit -map model.aim model.aig")
 	return s.String()
 }

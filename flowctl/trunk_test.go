@@ -189,6 +189,25 @@ func TestTrunkHalfDead(t *testing.T) {
 	w.unharmed()
 }
 
+// TestTrunkNoise: a link whose lanes damage two in three of its longest frames, and leave each other out for that, goes on by LOSTs, and does not start
+// again.
+func TestTrunkNoise(t *testing.T) {
+	for seed := range 4 {
+		w := newTrunks(t, uint64(seed), flowctl.Config{Lanes: 2, MaxPacket: 1032, ReplayBytes: 4 * 1032, ReceiveBytes: 4 * 1032}, func(int) int { return 20 })
+		for i := range w.sides {
+			w.sides[i].talk, w.sides[i].same = 1032, true
+			for k := range w.sides[i].out {
+				w.sides[i].out[k].corrupt = 66 // of 65536 symbols
+			}
+		}
+		w.run(150_000)
+		if good, bad := w.total(linkproto.CntRxPackets), w.total(linkproto.CntRxCRC); good < 40 || bad < 2*good {
+			t.Errorf("seed %d: %d packets have arrived, and %d frames were damaged", seed, good, bad)
+		}
+		w.unharmed()
+	}
+}
+
 // TestTrunkFlaps: nothing is lost over a lane that comes and goes.
 func TestTrunkFlaps(t *testing.T) {
 	w := full(t, 1)

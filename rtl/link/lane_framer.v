@@ -60,7 +60,7 @@ module lane_framer #(
     reg  [8*WIDTH-1:0] cur, nxt, far;
     reg  [CW-1:0]     cur_n, nxt_n, far_n, came_n;
     reg               cur_end, nxt_end, far_end, came_end, came;
-    assign rd_en   = turn && reading && far_n == 0 && !came;
+    assign rd_en   = turn && reading && (far_n == 0 || nxt_n == 0) && !came;
     assign rd_addr = at[POINTER-2:0];
 
     reg  [4:0] state;

@@ -11,12 +11,18 @@ import (
 
 // lane_framer sends the packets that it is given, whole and one behind the other; without a bubble if its turn comes once in WIDTH symbol times.
 func TestLaneFramer(t *testing.T) {
-	const width, size = 4, 1024
+	t.Run("a symbol a clock", func(t *testing.T) { testLaneFramer[uint32](t, 4, 1) })
+	t.Run("narrow, a symbol in two clocks", func(t *testing.T) { testLaneFramer[uint8](t, 1, 2) })
+}
+
+func testLaneFramer[beat uint8 | uint32](t *testing.T, width, symbolClocks int) {
+	const size = 1024
 	var p struct {
 		Rst, Give, Ready, Turn, RdEn, FValid, FTake, Sends, Fetches, Done *bool   `port:"*"`
 		GivenSeq, Seq, NextSeq                                            *uint8  `port:"*"`
 		GivenFirst, GivenLast, RdAddr, FSym                               *uint16 `port:"*"`
-		RdData, Key                                                       *uint32 `port:"*"`
+		Key                                                               *uint32 `port:"*"`
+		RdData                                                            *beat   `port:"*"`
 	}
 	b := moduletest.Open(t, "lane_framer", params{"POINTER": 11, "WIDTH": width}, &p)
 	*p.Key = uint32(frameKey)
@@ -26,7 +32,7 @@ func TestLaneFramer(t *testing.T) {
 	var sent [][]byte
 	got, bubbles, symbols := 0, 0, 0
 	for range 40_000 {
-		hurry := b.Cycle()%20_000 < 10_000 // a symbol a clock
+		hurry := b.Cycle()%20_000 < 10_000 // a symbol each symbol time
 		if *p.Give = *p.Ready && (hurry || rng.Chance(0.02)); *p.Give {
 			packet := packet(len(sent), rng.Between(3, maxPacket))
 			for i, c := range packet {
@@ -36,10 +42,11 @@ func TestLaneFramer(t *testing.T) {
 			at += len(packet)
 			sent = append(sent, packet)
 		}
-		*p.Turn = b.Cycle()%width == 1 || !hurry && rng.Chance(0.3)
+		*p.Turn = int(b.Cycle())%(width*symbolClocks) == 1 || !hurry && rng.Chance(0.3)
 		check.Fatal(t, b.Model().Eval())
 		read, from := *p.RdEn, int(*p.RdAddr)
-		*p.FTake = *p.FValid && (hurry || rng.Chance(0.4))
+		due := int(b.Cycle())%symbolClocks == 0
+		*p.FTake = *p.FValid && (hurry && due || !hurry && rng.Chance(0.4))
 		if *p.FTake {
 			symbols++
 			if ev, _ := frames.Next([]linkproto.Symbol{linkproto.Symbol(*p.FSym)}); ev.Kind == linkproto.EventFrame {
@@ -50,15 +57,15 @@ func TestLaneFramer(t *testing.T) {
 			} else if ev.Kind != linkproto.EventNone {
 				t.Fatalf("cycle %d: %+v", b.Cycle(), ev)
 			}
-		} else if hurry && !*p.FValid && b.Cycle()%20_000 > 200 {
+		} else if hurry && due && !*p.FValid && b.Cycle()%20_000 > 200 {
 			bubbles++
 		}
 		b.Step(1)
-		*p.RdData = rng.Uint32()
+		*p.RdData = beat(rng.Uint32())
 		if read {
 			*p.RdData = 0
 			for i := range width {
-				*p.RdData |= uint32(memory[(from+i)%size]) << (8 * i)
+				*p.RdData |= beat(memory[(from+i)%size]) << (8 * i)
 			}
 		}
 	}

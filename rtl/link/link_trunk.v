@@ -2,7 +2,8 @@
 // One end of a link of several lanes: link_endpoint, with a replay buffer and a receive FIFO for all of them.
 //
 // Contract: link_endpoint's, but for these.
-//   tick, tx_*, rx_*: of each lane, the lowest first. All lanes have the same PHY. A symbol a clock on each needs WIDTH >= LANES.
+//   tick, tx_*, rx_*: of each lane, the lowest first. All lanes have the same PHY. A symbol a clock on each needs WIDTH >= LANES; else
+//   each has one in LANES / WIDTH clocks, with IDLEs between.
 //   A packet leaves when it is whole in the replay buffer, and shows on m_* when its frame is whole and all before it have come: if EARLY,
 //   on trial until its end, which says whether it is malformed.
 //   SKEW_BYTES: as of lane_rx.

@@ -35,8 +35,8 @@ var runtimeHash = sync.OnceValue(func() string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:12])
 })
 
-// support is what all designs share: our sources, Verilator's runtime compiled once, a precompiled header for each
-// level of optimisation, and the engine.
+// support is what all designs share: our sources, Verilator's runtime compiled once, precompiled headers,
+// and the engine.
 type support struct {
 	cache cache
 	tools *toolchain
@@ -63,8 +63,6 @@ func openSupport(ctx context.Context) *support {
 	c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) {
 		try.OK(os.MkdirAll(dir, 0o777))
 		try.OK(os.CopyFS(dir, runtimeSources))
-		header := "#include \"verilated.h\"\n#include \"verilated_save.h\"\n#include \"timing.h\"\n"
-		try.OK(os.WriteFile(filepath.Join(dir, "common.h"), []byte(header), 0o666))
 	})
 	return s
 }
@@ -114,12 +112,15 @@ func (s *support) objects(ctx context.Context, d *Design) []string {
 
 // header precompiles Verilator's headers, which otherwise are most of the work of compiling a small design.
 func (s *support) header(ctx context.Context, d *Design) string {
-	dir := strings.Join(append([]string{"header"}, d.standard()...), "")
-	header := s.cache.once(ctx, filepath.Join(s.dir, dir, "common.h"), func(path string) {
-		data := try.Get(os.ReadFile(s.cache.path(s.dir + "/src/common.h")))
-		try.OK(os.WriteFile(path, data, 0o666))
+	source := "runtime/common.h"
+	if d.Trace {
+		source = "runtime/traced.h"
+	}
+	name := filepath.Join(strings.Join(append([]string{"header"}, d.standard()...), ""), filepath.Base(source))
+	header := s.cache.once(ctx, filepath.Join(s.dir, name), func(path string) {
+		try.OK(os.WriteFile(path, try.Get(runtimeSources.ReadFile(source)), 0o666))
 	})
-	s.part(ctx, filepath.Join(dir, "common.h.gch"), append(append(s.flags(), d.standard()...), optimization, "-x", "c++-header", "src/common.h")...)
+	s.part(ctx, name+".gch", append(append(s.flags(), d.standard()...), optimization, "-x", "c++-header", "src/"+source)...)
 	return header
 }
 

@@ -64,8 +64,8 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 	if object, ok := s.find(d, key); ok {
 		return object
 	}
-	dir, err := os.MkdirTemp(string(s.cache), "build-*.tmp")
-	try.Wrap(err, "verilator: cache")
+	dir := s.cache.path("build/" + key)
+	try.Wrap(errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)), "verilator: cache") // a killed process may have left one
 	defer os.RemoveAll(dir)
 
 	root := ""

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -100,6 +101,23 @@ func TestCacheForgetsWhatIsNotUsed(t *testing.T) {
 	}
 }
 
+// What a killed process left is deleted, what another one is compiling is not.
+func TestCacheForgetsWhatWasKilled(t *testing.T) {
+	shareRuntime(t)
+	cache := os.Getenv("LMMC_CACHE")
+	for _, key := range []string{"killed", "compiling"} {
+		check.Fatal(t, os.MkdirAll(filepath.Join(cache, "build", key), 0o777))
+	}
+	check.Fatal(t, os.Mkdir(filepath.Join(cache, "lock"), 0o777))
+	lock := check.Must(os.Create(filepath.Join(cache, "lock", "compiling")))(t)
+	defer lock.Close()
+	check.Fatal(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	files := fstest.MapFS{"inc.v": {Data: []byte(includer)}, "value.vh": {Data: []byte(value("8"))}}
+	build(t, verilator.Design{Top: "inc", Sources: []string{"inc.v"}, FS: files})
+	left := check.Must(filepath.Glob(filepath.Join(cache, "build", "*")))(t)
+	check.Equal(t, "left", left, []string{filepath.Join(cache, "build", "compiling")})
+}
+
 func TestBuildFromFS(t *testing.T) {
 	shareRuntime(t)
 	files := fstest.MapFS{"rtl/inc.v": {Data: []byte(includer)}, "rtl/lib/value.vh": {Data: []byte(value("42"))}}
@@ -150,7 +168,7 @@ func TestConcurrentBuildsCompileOnce(t *testing.T) {
 	}
 	group.Wait()
 	check.Equal(t, "builds", len(objects(t)), 1)
-	left, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "*.tmp"))
+	left, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "build", "*"))
 	check.Equal(t, "left behind", left, nil)
 }
 

@@ -43,24 +43,30 @@ func (c cache) path(name string) string { return filepath.Join(string(c), name) 
 
 // lock keeps other processes and goroutines from making the same thing, and returns the function that lets them.
 func (c cache) lock(ctx context.Context, name string) (unlock func()) {
-	f, err := os.OpenFile(filepath.Join(string(c), "lock", filepath.Base(name)), os.O_CREATE|os.O_RDWR, 0o666)
-	try.Wrap(err, "verilator: cache lock")
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { f.Close() }
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			f.Close()
-			try.Wrap(err, "verilator: cache lock")
+		if unlock = c.tryLock(name); unlock != nil {
+			return unlock
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
 			try.OK(ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// tryLock is lock, but returns nil when others hold it.
+func (c cache) tryLock(name string) (unlock func()) {
+	f, err := os.OpenFile(filepath.Join(string(c), "lock", filepath.Base(name)), os.O_CREATE|os.O_RDWR, 0o666)
+	try.Wrap(err, "verilator: cache lock")
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		return func() { f.Close() }
+	}
+	f.Close()
+	if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+		try.Wrap(err, "verilator: cache lock")
+	}
+	return nil
 }
 
 // once returns the path of the named file or folder; create makes it, at the path it is given, when there is none.
@@ -85,10 +91,7 @@ func (c cache) replace(path string, create func(path string)) {
 	try.OK(os.Rename(temp, path))
 }
 
-const (
-	keepUnused = 30 * 24 * time.Hour // what was compiled
-	keepBroken = 24 * time.Hour      // what a killed process left
-)
+const keepUnused = 30 * 24 * time.Hour
 
 // used says that something in the cache was of use today.
 func (c cache) used(name string) {
@@ -96,15 +99,21 @@ func (c cache) used(name string) {
 	os.Chtimes(c.path(name), now, now) // of no consequence when it fails
 }
 
-// prune deletes what nobody has used for long.
+// prune deletes what nobody has used for long, and what killed processes left of models that nobody is compiling now.
 func (c cache) prune() {
-	for pattern, keep := range map[string]time.Duration{"object/*": keepUnused, "runtime-*": keepUnused, "manifest/*": keepUnused,
-		"rewrite/*": keepUnused, "mutants/*": keepUnused, "boards/*": keepUnused, "results/*": keepUnused, "build-*.tmp": keepBroken} {
+	for _, pattern := range []string{"object/*", "runtime-*", "manifest/*", "rewrite/*", "mutants/*", "boards/*", "results/*"} {
 		found, _ := filepath.Glob(c.path(pattern))
 		for _, path := range found {
-			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > keep {
+			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > keepUnused {
 				os.RemoveAll(path)
 			}
+		}
+	}
+	left, _ := filepath.Glob(c.path("build/*"))
+	for _, dir := range left {
+		if unlock := c.tryLock(filepath.Base(dir)); unlock != nil {
+			os.RemoveAll(dir)
+			unlock()
 		}
 	}
 }

@@ -81,8 +81,8 @@ func (p work) reach(ctx context.Context) error {
 		return fmt.Errorf("prove %s: %w", p.Name, err)
 	}
 	for i := range count {
-		// fold makes the assumptions a part of each assertion. -nc weakens clauses as Hassan, Bradley and Somenzi do (FMCAD 2013): for the hardest
-		// assertion of link_rx_stop it takes a quarter of the time, for others about the same.
+		// fold makes the assumptions a part of each assertion. With -nc pdr generalizes clauses as Hassan, Bradley and Somenzi do ("Better
+		// generalization in IC3", FMCAD 2013): the hardest assertion of link_rx_stop takes a quarter of the time, others about the same.
 		script := fmt.Sprintf("read_aiger model.aig; fold; strash; cone -s -O %d; scorr; pdr -nc; write_cex -a model.aiw", i)
 		out, err := p.run(ctx, "yosys-abc", "-q", script)
 		switch {

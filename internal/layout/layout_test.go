@@ -44,7 +44,7 @@ var layers = []layer{
 		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/fuzz", "testbench/guest",
 	}},
 	{name: "bench", on: []string{"protocol", "hardware", "helpers", "kit"}, folders: []string{
-		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/proofs",
+		"testbench/stimulus", "testbench/linkcheck", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/proofs",
 	}},
 	{name: "targets", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench"}, folders: []string{
 		"testbench/modelsim", "testbench/rtlsim", "testbench/cluster", "testbench/serialtest", "testbench/drivertest",

@@ -139,11 +139,13 @@ func (f *Fabric) build(lib *verilator.Library) {
 			continue
 		}
 		node.Host = try.Get(OpenHost(m, node.clock, f.Params, epoch(rng)))
+		node.Host.checked(f.Params, 0)
 		f.ports = append(f.ports, node.Host.Port)
 	}
 	for _, s := range f.Config.Peers {
 		n := f.Nodes[s.Node]
 		port := try.Get(openPort(f.Params, n.Model, n.clock, s.Link, EndConfig(f.Params, s.Link, rng)))
+		port.checked(f.Params, s.Link)
 		f.Peers[s] = port
 		f.ports = append(f.ports, port)
 	}
@@ -290,11 +292,16 @@ func (f *Fabric) quantum() error {
 		}
 	}
 	f.each(func(p *Port) { p.after(q) })
+	for _, s := range f.Config.Peers {
+		if err := f.Peers[s].check(f.Nodes[s.Node]); err != nil {
+			return fmt.Errorf("node %d, link %d: %w", s.Node, s.Link, err)
+		}
+	}
 	for i, n := range f.Nodes {
 		if n.Host == nil {
 			continue
 		}
-		if err := n.Host.poll(); err != nil {
+		if err := errors.Join(n.Host.check(n), n.Host.poll()); err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/linkcheck"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -29,6 +30,8 @@ type Port struct {
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
 	// Tap is told the clock in which each symbol of the first lane is on the pins of a direct PHY, towards the network interface or from it; nil: nobody is.
 	Tap func(toNI bool, clock uint64, s linkproto.Symbol)
+
+	checker *linkcheck.Checker // of what the network interface says; nil: nobody checks it
 }
 
 // End is an end of a lane, as symbols: a flowctl.Endpoint, or a lane of a port of a network interface in Go.
@@ -135,8 +138,8 @@ func (p *Port) before(n int) {
 			line = p.Mangle(line)
 		}
 		w.put(line, n)
-		if d, ok := w.(*directWire); ok && p.Tap != nil && lane == 0 {
-			d.tapPut(p.Tap, line)
+		if d, ok := w.(*directWire); ok && p.tapped() && lane == 0 {
+			d.tapPut(p.tap, line)
 		}
 	}
 }
@@ -146,9 +149,9 @@ func (p *Port) after(n int) {
 	for lane, w := range p.wires {
 		p.line = w.get(p.line[:0])
 		line := p.line
-		if d, ok := w.(*directWire); ok && p.Tap != nil && lane == 0 {
+		if d, ok := w.(*directWire); ok && p.tapped() && lane == 0 {
 			for _, b := range d.got {
-				p.Tap(false, b.Cycle, linkproto.Symbol(b.Data))
+				p.tap(false, b.Cycle, linkproto.Symbol(b.Data))
 			}
 		}
 		if p.Swallow != nil && lane == 0 {
@@ -157,6 +160,22 @@ func (p *Port) after(n int) {
 		p.far().Feed(lane, line)
 	}
 	p.far().Tick(p.wires[0].ticks(n))
+}
+
+func (p *Port) tapped() bool { return p.Tap != nil || p.checker != nil }
+
+// tap tells who looks on what is on the pins.
+func (p *Port) tap(toNI bool, clock uint64, s linkproto.Symbol) {
+	if p.Tap != nil {
+		p.Tap(toNI, clock, s)
+	}
+	switch {
+	case p.checker == nil:
+	case toNI:
+		p.checker.ToEnd(clock, s)
+	default:
+		p.checker.FromEnd(clock, s)
+	}
 }
 
 func (p *Port) far() Lanes {
@@ -170,6 +189,9 @@ func (p *Port) far() Lanes {
 func (p *Port) discard() {
 	for _, w := range p.wires {
 		w.discard()
+	}
+	if p.checker != nil {
+		p.checker.Reset()
 	}
 }
 

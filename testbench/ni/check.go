@@ -1,0 +1,31 @@
+package ni
+
+import (
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/linkcheck"
+)
+
+// checked has what the network interface, which has parameters p, says by a port checked, if that is one lane of the direct PHY and nothing damages it there.
+func (p *Port) checked(params rtl.Params, port int) {
+	if _, direct := p.wires[0].(*directWire); !direct || len(p.wires) > 1 || params.Inject {
+		return
+	}
+	page, _ := linkproto.PageOf(linkproto.MaxPacket(params.PageBytes))
+	p.checker = linkcheck.New(linkcheck.Config{
+		Host: port == 0, MaxPacket: params.MaxPacket(), Barriers: port > 0 && params.Barriers, Headroom: params.Headroom,
+		Init:     linkproto.Init{Version: linkproto.Version, Page: page, Routes: params.TakesRoutes(), Lanes: 1},
+		AckDelay: params.AckDelay, WordTimer: params.WordTimer, Retry: params.Retry, RetryLimit: params.RetryLimit,
+	})
+}
+
+// check returns what was wrong at first with what the port's node has said by it. Ports that have no checker are not checked.
+func (p *Port) check(n *Node) error {
+	if p.checker == nil {
+		return nil
+	}
+	if *n.Rst {
+		p.checker.Reset()
+	}
+	return p.checker.Advance(n.clock.Cycles())
+}

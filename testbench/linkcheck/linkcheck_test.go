@@ -26,6 +26,7 @@ type cable struct {
 	say       func(s linkproto.Symbol) []linkproto.Symbol // what becomes of what the end says; nil: nothing
 	busy      bool                                        // the hosts send
 	tell      []linkproto.Symbol                          // that the checker hears, but not the end
+	deaf      bool                                        // the checker hears nothing else
 }
 
 func endConfig(port uint8) flowctl.Config {
@@ -71,7 +72,9 @@ func (c *cable) run(clocks int) error {
 			c.checker.ToEnd(c.clock, c.tell[0])
 			c.tell = c.tell[1:]
 		}
-		c.checker.ToEnd(c.clock, heard)
+		if !c.deaf {
+			c.checker.ToEnd(c.clock, heard)
+		}
 		c.end.Feed([]linkproto.Symbol{heard})
 		for _, s := range line {
 			c.checker.FromEnd(c.clock, s)
@@ -168,6 +171,10 @@ func TestRules(t *testing.T) {
 			life := linkproto.LifeOf(c.peer.Config().Nonce, c.peer.Config().Port, s.Epoch)
 			c.tell = linkproto.AppendWord(nil, linkproto.KeyOf(s.Peer.Life, life), linkproto.Word{Stop: true, Value: uint8(c.peer.Counter(linkproto.CntRxPackets))})
 		}, "after STOP"},
+		{"never given up", func(c *cable) {
+			c.busy, c.deaf = false, true
+			_ = c.end.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite}))
+		}, "not given up"},
 		{"a frame sent again for nothing", func(c *cable) {
 			var frame []linkproto.Symbol
 			c.say = func(s linkproto.Symbol) []linkproto.Symbol {
@@ -210,7 +217,7 @@ func TestRules(t *testing.T) {
 			}
 			c.busy = true
 			test.do(c)
-			if err := c.run(20_000); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := c.run(10 * linkproto.DefaultRetry); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})

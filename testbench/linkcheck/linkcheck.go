@@ -96,6 +96,17 @@ func (k *Checker) Advance(clock uint64) error {
 	return k.err
 }
 
+// events calls do with what a symbol completes.
+func events(d *linkproto.Deframer, s linkproto.Symbol, do func(linkproto.Event)) {
+	line := [1]linkproto.Symbol{s}
+	for n := 0; n == 0; {
+		var ev linkproto.Event
+		if ev, n = d.Next(line[:]); ev.Kind != linkproto.EventNone {
+			do(ev)
+		}
+	}
+}
+
 // fail keeps the first fault.
 func (k *Checker) fail(format string, args ...any) {
 	if k.err == nil {

@@ -65,10 +65,7 @@ func (k *Checker) hear(s linkproto.Symbol) {
 		r.behind = 0
 	}
 	r.overflow = r.overflow || r.up && r.behind > k.cfg.Headroom-2*prompt
-	in := [1]linkproto.Symbol{s}
-	for n := 0; n == 0; {
-		var ev linkproto.Event
-		ev, n = k.in.Next(in[:])
+	events(k.in, s, func(ev linkproto.Event) {
 		switch ev.Kind {
 		case linkproto.EventInit:
 			k.hearInit(ev.Init)
@@ -79,7 +76,7 @@ func (k *Checker) hear(s linkproto.Symbol) {
 		case linkproto.EventBadFrame:
 			k.missing()
 		}
-	}
+	})
 }
 
 func (k *Checker) hearInit(w linkproto.Init) {

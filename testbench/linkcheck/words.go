@@ -46,10 +46,7 @@ func (k *Checker) say(s linkproto.Symbol) {
 	case !w.inside:
 		k.frameSymbol(s)
 	}
-	line := [1]linkproto.Symbol{s}
-	for n := 0; n == 0; {
-		var ev linkproto.Event
-		ev, n = k.out.Next(line[:])
+	events(k.out, s, func(ev linkproto.Event) {
 		switch ev.Kind {
 		case linkproto.EventInit:
 			w.inside = false
@@ -71,7 +68,7 @@ func (k *Checker) say(s linkproto.Symbol) {
 				k.fail("%v", ev.Reason)
 			}
 		}
-	}
+	})
 }
 
 func (k *Checker) sayInit(w linkproto.Init) {

@@ -92,7 +92,7 @@ func (k *Checker) begin(seq uint8) {
 	f := &k.sent
 	f.number = seq
 	if !k.sure(f.began) {
-		f.next = seq
+		f.next, f.must = seq, 0
 		return
 	}
 	if !k.any(f.began, func(s state) bool { return s.up }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// Config describes the end. It has one lane, which takes a symbol a clock. Times are in clocks.
+// Config describes the end. It has one lane, which takes a symbol a clock. Times are in clocks. The nonce of its node is odd: an even one counts as none.
 type Config struct {
 	Host      bool // the end is a network interface's port to its host
 	MaxPacket int  // that the end takes, and may have to send

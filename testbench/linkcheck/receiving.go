@@ -137,7 +137,7 @@ func (k *Checker) hearWord(w linkproto.Word) {
 	k.sent.acknowledge(k.clock, w)
 }
 
-// anonymous reports whether the end's node has no nonce: a nonce is odd here.
+// anonymous reports whether the end's node has no nonce.
 func (k *Checker) anonymous() bool { return !k.cfg.Host && k.life&1 == 0 }
 
 func (k *Checker) hearFrame(seq uint8) {

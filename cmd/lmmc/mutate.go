@@ -42,7 +42,7 @@ func mutateCommand() *cli.Command {
 			&cli.BoolFlag{Name: "trust", Usage: "take a mutant that rtl/equivalent.txt explains, and that its module's tests let live, for explained without more checks"},
 			&cli.BoolFlag{Name: "planted", Usage: "try the bugs planted by hand, of testbench/mutate/planted, on the checks that must find them"},
 			&cli.StringSliceFlag{Name: "scenario",
-				Usage: "with --planted, also try scenario `NAME` of lmmc sim on bugs for which none is named; may be repeated"},
+				Usage: "with --planted, try only scenario `NAME` of lmmc sim, on bugs for which none is named; may be repeated"},
 			jsonFlag,
 		}, keptFlags()...),
 		Action: mutateModules,

@@ -30,7 +30,7 @@ type PlantedOptions struct {
 	Dir string
 	// Modules whose bugs are tried, or bugs by MODULE/NAME; none means all.
 	Modules []string
-	// Scenarios are tried with the bugs that no scenario must find, to see whether they do.
+	// Scenarios, if any, are tried instead of other checks, with the bugs that no scenario must find, to see whether they do.
 	Scenarios []string
 	// Options say how many checks run at a time, and where it is kept which bugs are found.
 	campaign.Options
@@ -137,13 +137,18 @@ func (r *plantedRun) choose() {
 	}
 }
 
-// tryScenarios adds the scenarios to the checks of bugs that none must find.
+// tryScenarios leaves the bugs that no scenario must find, with the scenarios as their only checks.
 func (r *plantedRun) tryScenarios() {
+	if len(r.Scenarios) == 0 {
+		return
+	}
+	r.bugs = slices.DeleteFunc(r.bugs, func(p Planted) bool {
+		return slices.ContainsFunc(p.Finders, func(f Finder) bool { return f.Kind == "sim" })
+	})
 	for i := range r.bugs {
-		if p := &r.bugs[i]; !slices.ContainsFunc(p.Finders, func(f Finder) bool { return f.Kind == "sim" }) {
-			for _, name := range r.Scenarios {
-				p.Finders = append(p.Finders, Finder{Kind: "sim", What: name, try: true})
-			}
+		r.bugs[i].Finders = nil
+		for _, name := range r.Scenarios {
+			r.bugs[i].Finders = append(r.bugs[i].Finders, Finder{Kind: "sim", What: name, try: true})
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/linkcheck"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -27,13 +28,14 @@ type cable struct {
 	busy      bool                                        // the hosts send
 	tell      []linkproto.Symbol                          // that the checker hears, but not the end
 	deaf      bool                                        // the checker hears nothing else
+	words     ni.WordReader                               // of the peer, on their way
 }
 
 func endConfig(port uint8) flowctl.Config {
 	return flowctl.Config{MaxPacket: linkproto.MaxPacket(page), Nonce: 0x1235 << port, Port: port, Node: uint16(port), ReceiveBytes: 1024, High: 700}
 }
 
-func join(t check.TB, seed uint64) *cable {
+func join(t check.TB, seed uint64, told func(*linkcheck.Config)) *cable {
 	c := &cable{rng: rand.New(rand.NewPCG(seed, 1)), busy: true}
 	ours, theirs := endConfig(1), endConfig(2)
 	ours.Nonce |= 1
@@ -41,9 +43,13 @@ func join(t check.TB, seed uint64) *cable {
 	c.end, c.peer = check.Must(flowctl.New(ours))(t), check.Must(flowctl.New(theirs))(t)
 	ours = c.end.Config()
 	log, _ := linkproto.PageOf(ours.MaxPacket)
-	c.checker = linkcheck.New(linkcheck.Config{MaxPacket: ours.MaxPacket, Headroom: ours.ReceiveBytes - ours.High,
+	cfg := linkcheck.Config{MaxPacket: ours.MaxPacket, Headroom: ours.ReceiveBytes - ours.High,
 		Init:     linkproto.Init{Version: linkproto.Version, Page: log, Lanes: 1},
-		AckDelay: ours.AckDelay, WordTimer: ours.WordTimer, Retry: ours.Retry, RetryLimit: ours.RetryLimit})
+		AckDelay: ours.AckDelay, WordTimer: ours.WordTimer, Retry: ours.Retry, RetryLimit: ours.RetryLimit}
+	if told != nil {
+		told(&cfg)
+	}
+	c.checker = linkcheck.New(cfg)
 	return c
 }
 
@@ -65,6 +71,7 @@ func (c *cable) run(clocks int) error {
 		if c.say != nil {
 			line = c.say(said)
 		}
+		heard = c.words.Pass(heard)
 		if heard != linkproto.SymIdle && c.rng.Float64() < c.noise {
 			heard ^= 1 << c.rng.IntN(8)
 		}
@@ -95,7 +102,7 @@ func (c *cable) run(clocks int) error {
 // TestEndpoint checks the link layer in Go, which knows nothing of these checks: whatever the noise and however often either end starts again, it keeps the protocol.
 func TestEndpoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := join(t, rapid.Uint64().Draw(t, "seed"))
+		c := join(t, rapid.Uint64().Draw(t, "seed"), nil)
 		c.noise = rapid.SampledFrom([]float64{0, 1e-4, 1e-3, 1e-2}).Draw(t, "noise")
 		for range rapid.IntRange(1, 5).Draw(t, "lives") {
 			check.Fatal(t, c.run(rapid.IntRange(2000, 20_000).Draw(t, "clocks")))
@@ -103,7 +110,7 @@ func TestEndpoint(t *testing.T) {
 			case 0:
 				c.peer.Restart()
 			case 1:
-				c.end.Restart()
+				c.end.SetNonce(c.rng.Uint32() | 1)
 			}
 		}
 	})
@@ -171,10 +178,10 @@ func TestRules(t *testing.T) {
 			life := linkproto.LifeOf(c.peer.Config().Nonce, c.peer.Config().Port, s.Epoch)
 			c.tell = linkproto.AppendWord(nil, linkproto.KeyOf(s.Peer.Life, life), linkproto.Word{Stop: true, Value: uint8(c.peer.Counter(linkproto.CntRxPackets))})
 		}, "after STOP"},
-		{"never given up", func(c *cable) {
+		{"not sent again", func(c *cable) {
 			c.busy, c.deaf = false, true
 			_ = c.end.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite}))
-		}, "not given up"},
+		}, "not sent again"},
 		{"a frame sent again for nothing", func(c *cable) {
 			var frame []linkproto.Symbol
 			c.say = func(s linkproto.Symbol) []linkproto.Symbol {
@@ -189,7 +196,7 @@ func TestRules(t *testing.T) {
 			c.busy = false
 			c.say = func(linkproto.Symbol) []linkproto.Symbol { return nil }
 		}, "no word for"},
-		{"a word too many", func(c *cable) { quiet(c, word(c, func(*linkproto.Word) {})) }, "for nothing"},
+		{"a word too many", func(c *cable) { quiet(c, word(c, func(*linkproto.Word) {})) }, "might have waited"},
 		{"acknowledged too early", func(c *cable) { quiet(c, word(c, func(w *linkproto.Word) { w.Value++ })) }, "the end has heard"},
 		{"LOST with nothing missing", func(c *cable) { quiet(c, word(c, func(w *linkproto.Word) { w.Kind = linkproto.KindLost })) }, "the end has heard"},
 		{"BARRIER", func(c *cable) { quiet(c, word(c, func(w *linkproto.Word) { w.Kind = linkproto.KindBarrier })) }, "BARRIER"},
@@ -210,7 +217,7 @@ func TestRules(t *testing.T) {
 		{"a wrong number", func(c *cable) { c.say = once(is(linkproto.SymSOP), linkproto.SymSOP, 200) }, "want"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := join(t, 1)
+			c := join(t, 1, nil)
 			check.Fatal(t, c.run(20_000))
 			for c.busy = false; c.end.IdleFor() < 1000 || c.peer.IdleFor() < 1000; {
 				check.Fatal(t, c.run(1))
@@ -218,6 +225,33 @@ func TestRules(t *testing.T) {
 			c.busy = true
 			test.do(c)
 			if err := c.run(10 * linkproto.DefaultRetry); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestTimes has a checker told other times than the end keeps, with a peer that acknowledges nothing from some time on.
+func TestTimes(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		told func(*linkcheck.Config)
+		want string
+	}{
+		{"given up too late", func(l *linkcheck.Config) { l.RetryLimit /= 2 }, "not given up"},
+		{"given up too early", func(l *linkcheck.Config) { l.RetryLimit *= 2 }, "for nothing"},
+		{"sent again too late", func(l *linkcheck.Config) { l.Retry /= 2 }, "not sent again"},
+		{"sent again too early", func(l *linkcheck.Config) { l.Retry *= 2 }, "want"},
+		{"told too early", func(l *linkcheck.Config) { l.AckDelay += 64 }, "might have waited"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := join(t, 1, test.told)
+			err := c.run(20_000)
+			c.words.Hold = &linkproto.Word{Value: c.words.Number}
+			if err == nil {
+				err = c.run(10 * linkproto.DefaultRetry)
+			}
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})

@@ -14,6 +14,7 @@ type receiving struct {
 	peer     linkproto.Init
 	stopped  bool   // the peer says STOP
 	since    uint64 // when it has said so, or GO
+	heard    uint64 // when its last word came that was no INIT
 	past     []past
 	again    bool   // the peer's INIT of another life has the end start again, of which it has not told yet
 	behind   int    // frame symbols that have come since the end says STOP
@@ -133,6 +134,7 @@ func (k *Checker) hearWord(w linkproto.Word) {
 		k.words.owe(k.clock)
 		k.in.DropFrame()
 	}
+	r.heard = k.clock
 	k.hearStop(w.Stop)
 	k.sent.acknowledge(k.clock, w)
 }

@@ -8,6 +8,7 @@ import (
 
 const (
 	late = 2 * lag // until which the end may send what it would have sent without a LOST
+	slip = 2       // that the retry timer takes longer, each time
 	calm = 8 * lag // without LOSTs and acknowledgements, after which it is known what the end does about a LOST
 )
 
@@ -21,6 +22,9 @@ type sending struct {
 
 	inside bool // a frame is being sent
 	began  uint64
+	spoke  uint64 // when the last symbol of a frame was said
+	run    int    // symbols of frames, one each clock, up to then
+	pause  uint64 // when the last symbol before it was said
 	symbol int
 	number uint8
 	left   bool // the link has started again since: it ends anyhow
@@ -35,7 +39,7 @@ type sending struct {
 
 // restart is for a link that starts again.
 func (s *sending) restart() {
-	*s = sending{inside: s.inside, began: s.began, symbol: s.symbol, number: s.number, left: s.inside}
+	*s = sending{inside: s.inside, began: s.began, spoke: s.spoke, run: s.run, symbol: s.symbol, number: s.number, left: s.inside}
 }
 
 // acknowledge takes an ACK or LOST of the peer's.
@@ -44,11 +48,12 @@ func (s *sending) acknowledge(clock uint64, w linkproto.Word) {
 		return
 	}
 	if w.Value != s.base {
-		s.frees = clock + lag + 2*uint64(w.Value-s.base) // one packet after the other
+		freed := clock + 2*uint64(w.Value-s.base) // one packet after the other
+		s.frees = freed + lag
 		for ; s.base != w.Value; s.base++ {
 			s.copies[s.base] = nil
 		}
-		s.resending, s.must, s.waits = false, 0, clock
+		s.resending, s.must, s.waits = false, 0, freed
 	}
 	if w.Stop {
 		s.waits = clock
@@ -71,12 +76,17 @@ func (k *Checker) frameSymbol(s linkproto.Symbol) {
 	if r.stopped && k.clock > r.since+lag && k.sure(r.since) {
 		k.fail("%v %d clocks after STOP", s, k.clock-r.since)
 	}
+	spoke := f.spoke
+	if f.run++; spoke+1 != k.clock {
+		f.run = 1
+	}
+	f.spoke = k.clock
 	switch {
 	case s == linkproto.SymSOP:
 		if f.inside && !f.left && k.sure(f.began) {
 			k.fail("a frame begins inside another")
 		}
-		f.inside, f.began, f.symbol, f.left = true, k.clock, 0, false
+		f.inside, f.began, f.pause, f.symbol, f.left = true, k.clock, spoke, 0, false
 	case !f.inside:
 	case s == linkproto.SymAbort:
 		f.inside = false
@@ -111,7 +121,7 @@ func (k *Checker) begin(seq uint8) {
 	case back && (f.may != 0 && f.may+late >= f.went || f.frees+late >= at):
 		f.resending = seq == f.base && f.base != f.top && f.frees+late < at && f.may+calm >= at
 		f.went, f.must = f.began, 0
-	case back && f.base != f.top && k.retried(f.began):
+	case back && f.base != f.top && k.retried():
 		f.resending = true
 	default:
 		k.fail("frame %d, want %d", seq, f.next)
@@ -122,11 +132,21 @@ func (k *Checker) begin(seq uint8) {
 	f.next = seq
 }
 
-// retried reports whether the retry timer has just run out.
-func (k *Checker) retried(clock uint64) bool {
+// expiry returns when the retry timer ran out for the last time before a clock, at the latest, and how often it had.
+func (k *Checker) expiry(clock uint64) (at uint64, times int) {
 	f := &k.sent
-	waited := int(clock - f.waits)
-	return waited%k.cfg.Retry < prompt && waited >= k.cfg.Retry || k.cfg.Retry-waited%k.cfg.Retry <= lag
+	if clock < f.waits {
+		return 0, 0
+	}
+	times = int(clock-f.waits) / k.cfg.Retry
+	return f.waits + uint64(times*(k.cfg.Retry+slip)), times
+}
+
+// retried reports whether the retry timer has run out just before the frame that has begun, when all had been sent.
+func (k *Checker) retried() bool {
+	f := &k.sent
+	at, times := k.expiry(f.began + lag)
+	return times > 0 && f.began < at+prompt && f.pause <= at+lag
 }
 
 // frame takes a frame that was sent whole.
@@ -174,7 +194,13 @@ func (f *sending) overdue(k *Checker, clock uint64) {
 		f.waits = clock
 		return
 	}
-	if waited := int(clock - f.waits); waited > k.cfg.Retry*k.cfg.RetryLimit+2*prompt {
-		k.fail("no acknowledgement for %d clocks, and the link is not given up", waited)
+	at, times := k.expiry(clock)
+	switch {
+	case times >= k.cfg.RetryLimit:
+		if clock > at+2*prompt {
+			k.fail("no acknowledgement for %d clocks, and the link is not given up", clock-f.waits)
+		}
+	case times > 0 && clock > at+prompt && f.spoke+lag < at:
+		k.fail("no acknowledgement for %d clocks, and frame %d is not sent again", clock-f.waits, f.base)
 	}
 }

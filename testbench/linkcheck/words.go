@@ -6,6 +6,7 @@ import "github.com/stafflink/lmmc/linkproto"
 type words struct {
 	inside   bool   // one is being said
 	began    uint64 // it, or the last one
+	amid     bool   // it, or the last one, stands in a frame of which a symbol was sent each clock
 	before   uint64 // the last one that was no BARRIER
 	any      bool   // there was one
 	stop     bool   // it says STOP
@@ -41,6 +42,7 @@ func (k *Checker) say(s linkproto.Symbol) {
 			k.fail("a word is cut off by another")
 		}
 		w.inside, w.began = true, k.clock
+		w.amid = k.sent.inside && k.sent.run >= lag && k.sent.spoke+1 == k.clock
 	case w.inside && !s.IsData():
 		k.fail("%v inside a word", s)
 	case !w.inside:
@@ -86,6 +88,9 @@ func (k *Checker) sayInit(w linkproto.Init) {
 		if k.sure(k.words.began) && !k.follows(w.Life) {
 			k.fail("life %#x follows %#x: of another epoch than the next", w.Life, k.life)
 		}
+		if k.sure(k.words.began) && r.up && !r.again && (w.Life ^ k.life).HostLife() && !k.mayLeave() {
+			k.fail("the link starts again for nothing")
+		}
 		if k.unsure = r.again && k.words.began <= r.changed()+lag; !r.again { // it may have started again by itself before it heard of another peer
 			k.unsure = r.known
 			k.change()
@@ -101,6 +106,12 @@ func (k *Checker) sayInit(w linkproto.Init) {
 	k.named, k.life = true, w.Life
 	k.said(linkproto.Word{Kind: linkproto.KindInit, Stop: w.Stop})
 	k.seal()
+}
+
+// mayLeave reports whether the end has a reason to leave UP: its peer has been silent for long, or has acknowledged nothing.
+func (k *Checker) mayLeave() bool {
+	_, times := k.expiry(k.words.began + lag)
+	return times >= k.cfg.RetryLimit || k.words.began+prompt >= k.received.heard+3*uint64(k.cfg.WordTimer)
 }
 
 // follows reports whether a life can be the end's next: of the next epoch, whatever its nonce makes of that, or of another nonce.
@@ -146,18 +157,28 @@ func (k *Checker) said(now linkproto.Word) {
 	if w.torn != linkproto.ReasonNone {
 		k.fail("a word that the peer does not take: %v", w.torn)
 	}
-	pause := k.cfg.WordTimer / 2
-	if now.Kind != linkproto.KindAck || w.kind != linkproto.KindAck {
-		pause = k.cfg.AckDelay
-	}
-	news := w.kind != now.Kind || w.stop != now.Stop || w.value != now.Value || w.asked+lag >= w.before || k.received.overflow
-	if w.any && k.sure(w.before) && !news && w.began < w.before+uint64(pause)-lag {
-		k.fail("%v again after %d clocks, for nothing", now.Kind, w.began-w.before)
+	urgent := w.kind != now.Kind || w.stop != now.Stop || w.asked+lag >= w.before || k.received.overflow
+	if pause := k.pause(now); w.any && k.sure(w.before) && !urgent && w.began+lag < w.before+uint64(pause) {
+		k.fail("%v %d after %d clocks, which might have waited for %d", now.Kind, now.Value, w.began-w.before, pause)
 	}
 	w.kind, w.stop, w.value, w.before, w.any = now.Kind, now.Stop, now.Value, w.began, true
 	if w.owed != 0 && w.owed <= w.began {
 		w.owed = 0
 	}
+}
+
+// pause is how long after the last word one has to wait that is not to be said at once.
+func (k *Checker) pause(now linkproto.Word) int {
+	w, moved := &k.words, k.words.value != now.Value
+	switch {
+	case now.Kind != linkproto.KindAck || moved && w.amid:
+		return k.cfg.AckDelay
+	case moved:
+		return 0
+	case w.amid:
+		return k.cfg.WordTimer
+	}
+	return k.cfg.WordTimer / 2
 }
 
 // overdue checks that nothing is owed any more that had to be said before a clock.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -124,6 +125,7 @@ func (s *harness) fromPeer(link, n int) {
 
 // numbered is traffic from the host to a peer in which every packet has a number, so that what arrives twice or out of order shows.
 type numbered struct {
+	most int    // bytes of a packet besides the number; 0: 200
 	next uint32 // number of the next packet
 	got  uint32 // one past the last that arrived
 	have int    // packets that arrived
@@ -134,16 +136,22 @@ func (n *numbered) offer(s *harness, link, budget int) {
 		if !s.node.Host.Credit(link).HasRoom(s.Params.MaxPacket()) {
 			return
 		}
-		data := make([]byte, 4+s.rng.IntN(200))
-		binary.LittleEndian.PutUint32(data, n.next)
-		err := s.node.Host.Write(link, uint32(s.rng.IntN(1<<16)), data)
+		err := s.node.Host.Forward(n.packet(s, link, 4+s.rng.IntN(cmp.Or(n.most, 200))))
 		if errors.Is(err, ni.ErrBusy) {
+			n.next--
 			return
 		}
 		try.OK(err)
-		n.next++
 		s.run.Stats.Packets++
 	}
+}
+
+// packet is the next packet, with so many bytes of data, at least 4.
+func (n *numbered) packet(s *harness, link, bytes int) linkproto.Packet {
+	data := make([]byte, bytes)
+	binary.LittleEndian.PutUint32(data, n.next)
+	n.next++
+	return linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(link), Addr: uint32(s.rng.IntN(1 << 16)), Data: data}
 }
 
 func (n *numbered) take(p *ni.Port) {

@@ -135,7 +135,6 @@ type running struct {
 	explanations []Explanation
 	results      []*result
 	checks       []*check
-	rewriter     string // value of verilator.RewriteVar
 	done         []Stage
 	cached       int // verdicts of earlier runs
 
@@ -151,16 +150,6 @@ func (r *running) begin(mutants []Mutant) {
 		}
 		r.results = append(r.results, res)
 	}
-}
-
-// lay puts a plan of these mutants where Rewrite finds it. The file is named after what it holds, as is all that is compiled
-// because of it.
-func (r *running) lay(alive []*result) {
-	var mutants []Mutant
-	for _, res := range alive {
-		mutants = append(mutants, res.Mutant)
-	}
-	r.rewriter = layPlan(mutants, r.Rewriter)
 }
 
 // stages runs the checks, the nearest and quickest first.
@@ -181,32 +170,35 @@ func (r *running) alive() []*result {
 	return slices.DeleteFunc(slices.Clone(r.results), func(res *result) bool { return res.state != alive })
 }
 
-// stage runs those checks with each mutant that it has to do with, until one kills it. Modules without a mutant that is alive are as in the
-// source, and the others are simulated the faster the fewer are left.
+// stage runs those checks with each mutant that it has to do with, until one kills it. What a check compiles has just its mutants: a design
+// with those of all modules takes long, and with many copies of modules more memory than there is.
 func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) {
 	of := func(res *result) []*check {
 		return slices.DeleteFunc(slices.Clone(r.checks), func(c *check) bool { return !c.concerns(res.Module) || !has(c, res.Mutant) })
 	}
 	alive := slices.DeleteFunc(r.alive(), func(res *result) bool { return len(of(res)) == 0 })
-	var needed []*check
+	meets := map[*check][]Mutant{}
 	for _, res := range alive {
-		needed = append(needed, of(res)...)
+		for _, c := range of(res) {
+			meets[c] = append(meets[c], res.Mutant)
+		}
 	}
-	slices.SortFunc(needed, byName)
-	needed = slices.Compact(needed)
+	needed := slices.SortedFunc(maps.Keys(meets), byName)
 	once := map[*check]func() error{}
 	begun := 0
 	for _, c := range needed {
 		once[c] = sync.OnceValue(func() error {
 			r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, begun, len(needed)); begun++ })
-			return try.Run(func() { c.prepare(ctx, r.rewriter) })
+			return try.Run(func() {
+				c.rewriter = layPlan(meets[c], r.Rewriter)
+				c.prepare(ctx, c.rewriter)
+			})
 		})
 	}
 	// Many mutants meet the quickest check first, so that all run before the first mutant of which nothing is kept. For a few it costs less to begin
 	// with what compiles the fewest modules.
 	few := len(alive) < len(needed)
 	prepare := sync.OnceFunc(func() {
-		r.lay(r.alive())
 		if !few {
 			each(r.Jobs, len(needed), func(i int) { try.OK(once[needed[i]]()) })
 		}
@@ -222,7 +214,7 @@ func (r *running) stage(ctx context.Context, name string, has func(*check, Mutan
 		})
 		for _, c := range checks {
 			try.OK(once[c]())
-			how, _, out := c.run(ctx, r.rewriter, res.ID, c.limit)
+			how, _, out := c.run(ctx, c.rewriter, res.ID, c.limit)
 			if how == passed {
 				continue
 			}

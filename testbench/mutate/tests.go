@@ -32,8 +32,9 @@ type check struct {
 	code    string // hash of its own sources, but for the library's modules
 	builds  []built
 
-	took  time.Duration // processor time of the run without a mutation
-	limit time.Duration // processor time that a run may take
+	rewriter string        // value of verilator.RewriteVar, with the mutants that it meets in a stage
+	took     time.Duration // processor time of the run without a mutation
+	limit    time.Duration // processor time that a run may take
 }
 
 // direct says whether the check compiles the module by itself.

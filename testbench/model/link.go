@@ -57,18 +57,23 @@ func (n *NI) sorted(link int, raw []byte) bool {
 	return true
 }
 
-// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node or a multicast group. With told the ROUTE is
-// for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know; so is such a one for another
-// node at a gateway.
+// routed is Routed, but that what is no ROUTE, or comes where none are taken, is to be carried out as it is.
 func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
 		return raw, false, true
 	}
+	return Routed(raw, uint16(n.node), n.gateway)
+}
+
+// Routed returns what is to be carried out of a ROUTE at a node: the packet inside, if it is a datagram for this node or a multicast group. With told the ROUTE is
+// for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know; so is such a one for another
+// node at a gateway.
+func Routed(raw []byte, node uint16, gateway bool) (inner []byte, told, ok bool) {
 	var r linkproto.Route
 	err := r.Decode(raw)
-	group, foreign := r.Dest >= linkproto.MulticastBase, uint32(r.Dest) != n.node&0xFFFF
+	group, foreign := r.Dest >= linkproto.MulticastBase, r.Dest != node
 	switch {
-	case len(raw) < linkproto.RouteExtra || n.node == 0 || foreign && group && r.State != linkproto.RouteDatagram || foreign && !group && !n.gateway:
+	case len(raw) < linkproto.RouteExtra || node == 0 || foreign && group && r.State != linkproto.RouteDatagram || foreign && !group && !gateway:
 		return nil, false, false
 	case r.State != linkproto.RouteDatagram:
 		return nil, true, true

@@ -1,0 +1,141 @@
+package scenarios
+
+import (
+	"encoding/binary"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/stimulus"
+)
+
+// packet draws what a peer sends next, and takes note of what must become of it.
+func (s *routes) packet(l *routedLink) []byte {
+	raw, carried := s.inside(l)
+	if s.rng.Chance(0.15) && !l.late {
+		carried()
+		return raw
+	}
+	if raw = s.around(raw); l.late {
+		raw[0] = byte(linkproto.TypeRoute) // with via it would be none, and wait
+	}
+	switch _, told, ok := model.Routed(raw, s.number, s.gateway); {
+	case raw[0]>>linkproto.TypeBits != 0 || !ok:
+		l.bad++
+	case told:
+		s.tell(l, raw)
+	default:
+		carried()
+	}
+	return raw
+}
+
+// inside draws a packet that the link, or a ROUTE, may carry. carried takes note that it has been carried out, or refused.
+func (s *routes) inside(l *routedLink) (raw []byte, carried func()) {
+	page, frames := s.Params.PageBytes, s.Params.Frames
+	malformed := func() { l.bad++ }
+	kind := s.rng.Weighted(30, 20, 8, 6, 6, 4, 4)
+	switch {
+	case l.late && kind != 1:
+		return s.place(l)
+	case s.answers && s.rng.Chance(0.8):
+		kind = 1
+	case len(l.traps) > 0 && !l.late && s.rng.Chance(0.2): // traps are often behind each other
+		kind = 3
+	}
+	switch kind {
+	case 0:
+		frame := l.number - 1 + s.Params.Links*s.rng.IntN((frames-1)/s.Params.Links)
+		n := s.rng.Size(page, page)
+		addr := frame*page + s.rng.IntN(page-max(n, 1)+1)
+		data := s.rng.Bytes(n)
+		return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data}), func() {
+			copy(s.node.Image[addr:], data)
+			s.carried++
+		}
+	case 1: // an answer, or part of a message
+		kind := testbench.Pick(s.rng, linkproto.TypeRegData, linkproto.TypeDone, linkproto.TypeMessage)
+		return stimulus.RawPacket(kind, 0, s.rng.Bytes(s.rng.IntN(80))), malformed
+	case 2: // of a frame that is not the link's, or across a page's end
+		n := s.rng.Between(0, 100)
+		addr := l.number % s.Params.Links * page
+		if s.rng.Bool() {
+			n = s.rng.Between(2, page)
+			addr = s.rng.Between(1, frames)*page - s.rng.Between(1, n-1)
+		}
+		return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: s.rng.Bytes(n)}), func() { l.denied++ }
+	case 3:
+		raw := stimulus.Encode(linkproto.Packet{Type: linkproto.TypeConnect, Port: s.rng.Uint32(), Data: s.rng.Bytes(s.rng.Size(linkproto.MaxParams, 0))})
+		if s.rng.Bool() {
+			raw = stimulus.Encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(s.rng.IntN(frames)), Port: s.rng.Uint32()})
+		}
+		return raw, func() { l.traps = append(l.traps, raw) }
+	case 4: // a PAGE or CONNECT of a wrong length, which is right as far as it goes
+		least := linkproto.TypePage.Info().MinLength()
+		kind, n := linkproto.TypePage, testbench.Pick(s.rng, s.rng.IntN(least), s.rng.Between(least+1, page))
+		if s.rng.Bool() {
+			least = linkproto.TypeConnect.Info().MinLength()
+			kind, n = linkproto.TypeConnect, testbench.Pick(s.rng, s.rng.IntN(least), s.rng.Between(least+linkproto.MaxParams+1, linkproto.MaxPacket(page)-linkproto.HeaderBytes))
+		}
+		return stimulus.RawPacket(kind, 0, append([]byte{byte(s.rng.IntN(frames)), 0}, s.rng.Bytes(page+linkproto.PacketExtra)...)[:n]), malformed
+	case 5: // a type that no link has
+		kind := linkproto.Type(s.rng.Between(0, 31))
+		if info := kind.Info(); info != nil && info.Dir&linkproto.OnLink != 0 || kind == linkproto.TypeMessage || kind == linkproto.TypeRegData || kind == linkproto.TypeDone || kind == linkproto.TypeRoute {
+			kind = linkproto.TypeBarrier
+		}
+		return stimulus.RawPacket(kind, 0, s.rng.Bytes(s.rng.Size(page, 0))), malformed
+	default: // too short to be a WRITE, or with via
+		if s.rng.Bool() {
+			return stimulus.RawPacket(linkproto.TypeWrite, 0, s.rng.Bytes(s.rng.IntN(4))), malformed
+		}
+		return stimulus.RawPacket(linkproto.Type(s.rng.Between(1, 3)), s.rng.Between(1, linkproto.MaxVia), s.rng.Bytes(6)), malformed
+	}
+}
+
+// around draws a ROUTE with a packet inside, for this node or another one, right or wrong.
+func (s *routes) around(packet []byte) []byte {
+	packet = append([]byte(nil), packet...)
+	r := linkproto.Route{Dest: s.number, Src: uint16(s.rng.Uint32()), Hops: uint8(s.rng.IntN(linkproto.MaxHops + 1)), Class: uint8(s.rng.IntN(4)), State: linkproto.RouteDatagram}
+	switch s.rng.Weighted(12, 2, 3, 1) {
+	case 1:
+		r.Dest = linkproto.MulticastBase + uint16(s.rng.IntN(1<<12))
+	case 2:
+		r.Dest ^= 1 << s.rng.IntN(16)
+	case 3: // below the groups
+		r.Dest = linkproto.MulticastBase - 1 - uint16(s.rng.IntN(1<<9))
+	}
+	kind := s.rng.Weighted(60, 16, 3, 3, 2, 3, 3, 1)
+	switch kind {
+	case 1: // of a virtual link, with a CRC that only its hosts know
+		r.State ^= uint8(s.rng.Between(1, 255))
+		r.VL, r.Next, r.Seq = uint16(s.rng.Uint32()), uint8(s.rng.Uint32()), uint8(s.rng.Uint32())
+		packet = packet[:testbench.Pick(s.rng, 0, 1, len(packet), len(packet))]
+	case 2:
+		*testbench.Pick(s.rng, &r.Next, &r.Seq) = 1 << s.rng.IntN(8)
+		if s.rng.Bool() {
+			r.VL, r.Next, r.Seq = 1<<s.rng.IntN(16), 0, 0
+		}
+	case 3: // the length inside
+		packet[1+s.rng.IntN(2)] ^= 1 << s.rng.IntN(8)
+	case 4:
+		packet = packet[:s.rng.IntN(linkproto.HeaderBytes)]
+	}
+	r.Packet = packet
+	raw := try.Get(r.Append(nil))
+	switch kind {
+	case 1:
+		copy(raw[len(raw)-linkproto.CRCBytes:], s.rng.Bytes(s.rng.IntN(2)*linkproto.CRCBytes))
+	case 5: // damaged
+		raw[s.rng.Between(linkproto.HeaderBytes, len(raw)-1)] ^= 1 << s.rng.IntN(8)
+	case 6: // too short for a ROUTE
+		raw = raw[:s.rng.Between(linkproto.MinPacket, linkproto.RouteExtra-1)]
+		if state := linkproto.RoutePathAt + 3; s.rng.Bool() && len(raw) > state {
+			raw[state] = 0
+		}
+		binary.LittleEndian.PutUint16(raw[1:], uint16(len(raw)-linkproto.HeaderBytes))
+	case 7:
+		raw[0] |= byte(s.rng.Between(1, linkproto.MaxVia)) << linkproto.TypeBits
+	}
+	return raw
+}

@@ -1,5 +1,5 @@
 // Package scenarios lists the verification runs of the network interface that lmmc sim does: traffic, test builds, the comparison with the
-// models, messages, hostile peers and hosts, cables that are moved, lines, losses, and remote paging.
+// models, messages, hostile peers and hosts, registers, cables that are moved, lines, losses, and remote paging.
 package scenarios
 
 import (
@@ -10,5 +10,5 @@ import (
 
 // All returns the scenarios, in the order in which they run.
 func All() []suite.Scenario {
-	return slices.Concat(trafficScenarios, debugScenarios, goldenScenarios, switchScenarios, messageScenarios, hostileScenarios, routedScenarios, cablingScenarios, lineScenarios, lossScenarios, pagingScenarios)
+	return slices.Concat(trafficScenarios, debugScenarios, goldenScenarios, switchScenarios, messageScenarios, hostileScenarios, routedScenarios, registerScenarios, cablingScenarios, lineScenarios, lossScenarios, pagingScenarios)
 }

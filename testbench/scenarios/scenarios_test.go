@@ -16,12 +16,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// TestScenarios runs the scenarios of bad input, of restarts and other ends, of lines, of test builds, of messages and of remote paging with one seed each.
+// TestScenarios runs the scenarios of bad input, of restarts and other ends, of lines, of test builds, of registers, of messages and of remote paging with one seed each.
 func TestScenarios(t *testing.T) {
 	for _, s := range All() {
 		group, _, _ := strings.Cut(s.Name, "-")
 		others := []string{"ni-reset", "recabled", "silent-peer", "small-peer", "withheld", "pair-serial", "pair-uart", "inject", "trace", "messages", "routed"}
-		if group == "hostile" || group == "paging" || slices.Contains(others, s.Name) {
+		if group == "hostile" || group == "paging" || group == "registers" || slices.Contains(others, s.Name) {
 			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -29,8 +30,8 @@ type routes struct {
 	links   []*routedLink
 	number  uint16 // of the node
 	gateway bool
-	answers bool   // most of what comes is for the host
-	wakes   uint64 // clock at which the host reads again
+	answers float64 // share of what comes that is for the host, more or less
+	wakes   uint64  // clock at which the host reads again
 	held    []linkproto.Symbol
 
 	told, carried, lost, late, served, again int // what has come up
@@ -47,6 +48,7 @@ type routedLink struct {
 	traps       [][]byte    // packets whose TRAP has not come
 	trap        []byte      // the one at which the link stands
 	holds       bool        // the host does not resume
+	resumed     bool        // it has
 	due         uint64      // clock at which it does
 	retraps     int         // times that it has the trap told again before
 	waits       bool        // for that
@@ -67,7 +69,7 @@ type toldRoute struct {
 type placement struct {
 	addr int
 	data []byte
-	sure bool // it is carried out
+	sure bool // it came behind RESUME
 }
 
 func routedPackets(h *harness) {
@@ -109,20 +111,19 @@ func (s *routes) round(kind int) {
 		tallies = append(tallies, s.quietTally(l.number))
 	}
 	switch kind {
-	case 1, 2:
-		s.wakes, s.answers = s.Cycles+longNap, true
+	case 1, 2: // the second time nothing else comes
+		s.wakes, s.answers = s.Cycles+longNap, testbench.Pick(s.rng, 0.8, 1)
 		s.exchange(90, 200_000)
-		s.answers = false
+		s.forget()
+		s.exchange(20, 200_000)
+		s.answers = 0
 	case 3, 4:
 		s.stand(s.links[kind-3])
 	default:
 		s.exchange(60, 400_000)
 	}
+	s.forget()
 	for i, l := range s.links {
-		for _, t := range l.told {
-			s.missed(l, t)
-		}
-		l.told, l.bytes = nil, 0
 		s.settle(l)
 		tallies[i].want[linkproto.CntBadPacket] += uint32(l.bad)
 		tallies[i].want[linkproto.CntDenied] += uint32(l.denied)
@@ -133,39 +134,37 @@ func (s *routes) round(kind int) {
 
 // stand has the host not resume a link for so long that ROUTEs which are to be carried out are dropped, until it does. Those for the host come meanwhile.
 func (s *routes) stand(l *routedLink) {
-	l.late, l.at, l.holds = true, 0, true
+	l.late, l.at, l.holds, l.resumed = true, 0, true, false
 	l.next = stimulus.Encode(linkproto.Packet{Type: linkproto.TypeConnect, Port: s.rng.Uint32()})
 	l.traps = append(l.traps, l.next)
 	for _, packets := range []int{70, 40} { // those behind wait, and are dropped
 		s.exchange(packets, patience+50_000)
 		try.OK(s.Run(patience))
 	}
-	for _, t := range l.told {
-		s.missed(l, t)
-	}
-	l.told, l.bytes = nil, 0
+	s.forget()
 	if l.trap == nil {
 		try.Failf("link %d: no TRAP came", l.number)
 	}
-	l.holds = false
-	s.exchange(0, 10_000)
-	before := len(l.placed)
-	s.exchange(20, 100_000)
-	for i := range l.placed[before:] {
-		l.placed[before+i].sure = true
+	l.holds, l.due = false, s.Cycles+uint64(s.rng.IntN(1000))
+	s.exchange(60, 100_000)
+}
+
+// forget counts ROUTEs for the host that have not come, and will not.
+func (s *routes) forget() {
+	for _, l := range s.links {
+		for _, t := range l.told {
+			s.missed(l, t)
+		}
+		l.told, l.bytes = nil, 0
 	}
 }
 
-// place draws a write that nothing else writes over, empty if there is no place left.
+// place draws a write that nothing else writes over.
 func (s *routes) place(l *routedLink) (raw []byte, carried func()) {
 	page := s.Params.PageBytes
-	n := min(s.rng.Between(1, 20), page-l.at%page)
-	frame := l.number - 1 + s.Params.Links*(l.at/page)
-	if frame >= s.Params.Frames-1 {
-		return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32((l.number - 1) * page)}), func() {}
-	}
-	p := placement{addr: frame*page + l.at%page, data: s.rng.Bytes(n)}
-	l.at += n
+	p := placement{addr: (l.number-1+s.Params.Links*(l.at/page))*page + l.at%page, sure: l.resumed}
+	p.data = s.rng.Bytes(min(s.rng.Between(1, 12), page-l.at%page))
+	l.at += len(p.data)
 	p.data[0] = s.node.Image[p.addr] ^ byte(s.rng.Between(1, 255))
 	return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(p.addr), Data: p.data}), func() { l.placed = append(l.placed, p) }
 }

@@ -13,7 +13,7 @@ import (
 // packet draws what a peer sends next, and takes note of what must become of it.
 func (s *routes) packet(l *routedLink) []byte {
 	raw, carried := s.inside(l)
-	if s.rng.Chance(0.15) && !l.late {
+	if s.rng.Chance(0.15) && !l.late && s.answers < 1 {
 		carried()
 		return raw
 	}
@@ -37,11 +37,14 @@ func (s *routes) inside(l *routedLink) (raw []byte, carried func()) {
 	malformed := func() { l.bad++ }
 	kind := s.rng.Weighted(30, 20, 8, 6, 6, 4, 4)
 	switch {
-	case l.late && kind != 1:
-		return s.place(l)
-	case s.answers && s.rng.Chance(0.8):
+	case l.late:
+		if kind != 1 && l.at < (frames-1)/s.Params.Links*page {
+			return s.place(l)
+		}
 		kind = 1
-	case len(l.traps) > 0 && !l.late && s.rng.Chance(0.2): // traps are often behind each other
+	case s.rng.Chance(s.answers):
+		kind = 1
+	case len(l.traps) > 0 && s.rng.Chance(0.2): // traps are often behind each other
 		kind = 3
 	}
 	switch kind {
@@ -72,11 +75,11 @@ func (s *routes) inside(l *routedLink) (raw []byte, carried func()) {
 		}
 		return raw, func() { l.traps = append(l.traps, raw) }
 	case 4: // a PAGE or CONNECT of a wrong length, which is right as far as it goes
-		least := linkproto.TypePage.Info().MinLength()
+		least, most := linkproto.TypePage.Info().MinLength(), linkproto.MaxPacket(page)-linkproto.HeaderBytes
 		kind, n := linkproto.TypePage, testbench.Pick(s.rng, s.rng.IntN(least), s.rng.Between(least+1, page))
 		if s.rng.Bool() {
 			least = linkproto.TypeConnect.Info().MinLength()
-			kind, n = linkproto.TypeConnect, testbench.Pick(s.rng, s.rng.IntN(least), s.rng.Between(least+linkproto.MaxParams+1, linkproto.MaxPacket(page)-linkproto.HeaderBytes))
+			kind, n = linkproto.TypeConnect, testbench.Pick(s.rng, s.rng.IntN(least), s.rng.Between(least+linkproto.MaxParams+1, most), most)
 		}
 		return stimulus.RawPacket(kind, 0, append([]byte{byte(s.rng.IntN(frames)), 0}, s.rng.Bytes(page+linkproto.PacketExtra)...)[:n]), malformed
 	case 5: // a type that no link has
@@ -97,7 +100,11 @@ func (s *routes) inside(l *routedLink) (raw []byte, carried func()) {
 func (s *routes) around(packet []byte) []byte {
 	packet = append([]byte(nil), packet...)
 	r := linkproto.Route{Dest: s.number, Src: uint16(s.rng.Uint32()), Hops: uint8(s.rng.IntN(linkproto.MaxHops + 1)), Class: uint8(s.rng.IntN(4)), State: linkproto.RouteDatagram}
-	switch s.rng.Weighted(12, 2, 3, 1) {
+	wrong := 1
+	if s.answers == 1 {
+		wrong = 0
+	}
+	switch s.rng.Weighted(12, 2*wrong, 3*wrong, wrong) {
 	case 1:
 		r.Dest = linkproto.MulticastBase + uint16(s.rng.IntN(1<<12))
 	case 2:
@@ -105,7 +112,7 @@ func (s *routes) around(packet []byte) []byte {
 	case 3: // below the groups
 		r.Dest = linkproto.MulticastBase - 1 - uint16(s.rng.IntN(1<<9))
 	}
-	kind := s.rng.Weighted(60, 16, 3, 3, 2, 3, 3, 1)
+	kind := s.rng.Weighted(60, 16, 3*wrong, 3*wrong, 2*wrong, 3*wrong, 3*wrong, wrong)
 	switch kind {
 	case 1: // of a virtual link, with a CRC that only its hosts know
 		r.State ^= uint8(s.rng.Between(1, 255))

@@ -54,6 +54,7 @@ func (s *routes) serve(l *routedLink) {
 			if a.Status != linkproto.StatusOK {
 				try.Failf("link %d is trapped, and %v is answered %v", l.number, kind, a.Status)
 			}
+			l.resumed = l.resumed || kind == linkproto.TypeResume
 		})
 		if errors.Is(err, ni.ErrBusy) {
 			return false

@@ -15,16 +15,21 @@ import (
 )
 
 // debugged is a test build: a network interface with a trace buffer and error injectors.
-var debugged = rtl.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Trace: 1024, Inject: true}
+var debugged = rtl.Params{Links: 2, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Trace: 1024, Inject: true}
 
 var debugScenarios = []suite.Scenario{
 	{Name: "inject", Doc: "error injectors at every port of two NIs, all kinds of faults: nothing lost, exactly the symbols of the plan are hit", Seeds: 3, Run: injecting},
+	{Name: "inject-exact", Doc: "what leaves behind an injector, symbol by symbol, against the model: all kinds of faults, plans of few symbols, begun anew, stopped, cables cut", Seeds: 1,
+		Run: injectingExactly},
 	{Name: "trace", Doc: "the trace buffer of an NI under faults, traps and STOP: it tells what the counters count, in an order that can be", Seeds: 3, Run: tracing},
+	{Name: "trace-exact", Doc: "strays, damaged words and STOP by all ports at once, whose clocks are known: the ring holds each, or tells that it was lost; triggers, restarts", Seeds: 1,
+		Run: withPeers(debugged, []int{1, 2}, traceExactly)},
 }
 
 // onDebugged is onFabric of two test builds, with traffic.
 func onDebugged(ctx context.Context, r *suite.Run, body func(*ni.Fabric, *ni.Traffic)) error {
 	c := ni.Pair(debugged, 1+testbench.NewRand(r.Seed).Split("plan").IntN(40))
+	c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: 2, B: 1, LinkB: 2})
 	c.Seed = r.Seed
 	return onFabric(ctx, r, c, func(f *ni.Fabric) {
 		t := try.Get(ni.NewTraffic(f, r.Seed))
@@ -109,7 +114,7 @@ type recorder struct {
 func (x *recorder) record() {
 	source := try.Get(testbench.FaultRates{BitError: 1e-3}.Source(x.rng.Uint64()))
 	before := try.Get(x.Counters(0, 1))
-	try.OK(x.StartTrace(0, linkproto.TraceSetup{}), x.Inject(0, 1, source, 3000))
+	try.OK(x.StartTrace(0, linkproto.TraceSetup{Ports: []int{0, 1}}), x.Inject(0, 1, source, 3000))
 	for _, w := range x.Wires {
 		try.OK(w.Inject(faultPlan(x.rng, x.Params, w.Stats().Samples, 4, 3000)...))
 	}

@@ -96,6 +96,9 @@ func (k *Checker) Advance(clock uint64) error {
 	return k.err
 }
 
+// Stops is how often the end has said STOP behind GO since it was in reset.
+func (k *Checker) Stops() int { return k.words.stops }
+
 // events calls do with what a symbol completes.
 func events(d *linkproto.Deframer, s linkproto.Symbol, do func(linkproto.Event)) {
 	line := [1]linkproto.Symbol{s}

@@ -10,6 +10,7 @@ type words struct {
 	before   uint64 // the last one that was no BARRIER
 	any      bool   // there was one
 	stop     bool   // it says STOP
+	stops    int    // so many have said it behind one that did not
 	kind     linkproto.Kind
 	value    uint8
 	torn     linkproto.Reason // of a word that the peer does not take, as when another life began amid it
@@ -160,6 +161,9 @@ func (k *Checker) said(now linkproto.Word) {
 	urgent := w.kind != now.Kind || w.stop != now.Stop || w.asked+lag >= w.before || k.received.overflow
 	if pause := k.pause(now); w.any && k.sure(w.before) && !urgent && w.began+lag < w.before+uint64(pause) {
 		k.fail("%v %d after %d clocks, which might have waited for %d", now.Kind, now.Value, w.began-w.before, pause)
+	}
+	if now.Stop && !w.stop {
+		w.stops++
 	}
 	w.kind, w.stop, w.value, w.before, w.any = now.Kind, now.Stop, now.Value, w.began, true
 	if w.owed != 0 && w.owed <= w.began {

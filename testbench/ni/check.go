@@ -29,3 +29,11 @@ func (p *Port) check(n *Node) error {
 	}
 	return p.checker.Advance(n.clock.Cycles())
 }
+
+// Stops is how often the network interface has said STOP by the port since it was in reset; ok is false if nobody checks that.
+func (p *Port) Stops() (n int, ok bool) {
+	if p.checker == nil {
+		return 0, false
+	}
+	return p.checker.Stops(), true
+}

@@ -51,7 +51,21 @@ func withPeers(p rtl.Params, links []int, body func(*harness)) func(context.Cont
 			}
 			body(s)
 			try.OK(t.Check())
+			for _, l := range links {
+				s.checkStops(l)
+			}
 		})
+	}
+}
+
+// checkStops wants each STOP that was said by a link to have been counted.
+func (s *harness) checkStops(link int) {
+	said, checked := s.peer(link).Stops()
+	if !checked || s.Params.Router > 0 {
+		return
+	}
+	if counted := try.Get(s.ReadRegister(0, linkproto.CounterReg(link, linkproto.CntStops))); int(counted) != said {
+		try.Failf("link %d has said STOP %d times, and counted %d", link, said, counted)
 	}
 }
 

@@ -152,7 +152,7 @@ func (w *wordLink) reset() {
 	host.Forget()
 	try.OK(w.Run(64))
 	*w.node.Rst = false
-	w.base = [len(watched)]uint32{}
+	w.base = [len(wordCounters)]uint32{}
 	w.twin = w.newTwin(linkproto.NextEpoch(epoch), 0, 0)
 	w.say(init[at:])
 	try.OK(w.Run(6000))

@@ -56,8 +56,8 @@ func (r *rogueEnd) pause(n int) {
 	}
 }
 
-// watched are the counters of a link that its words move, and those that they must not.
-var watched = [...]linkproto.Counter{linkproto.CntBadWord, linkproto.CntRestarts, linkproto.CntRxStray, linkproto.CntLostPackets, linkproto.CntReplays,
+// wordCounters are the counters of a link that its words move, and those that they must not.
+var wordCounters = [...]linkproto.Counter{linkproto.CntBadWord, linkproto.CntRestarts, linkproto.CntRxStray, linkproto.CntLostPackets, linkproto.CntReplays,
 	linkproto.CntRxPackets, linkproto.CntTxPackets, linkproto.CntRxCRC, linkproto.CntStops, linkproto.CntDenied, linkproto.CntBadPacket}
 
 // view is what registers show of a link: status, peer, and by how much counters have gone up.
@@ -66,14 +66,14 @@ type view struct {
 	epoch                          uint8
 	known, refused                 bool
 	node                           uint16 // if known
-	counts                         [len(watched)]uint32
+	counts                         [len(wordCounters)]uint32
 }
 
 // viewOf is what registers would show of an end in Go.
 func viewOf(e *flowctl.Endpoint) (v view) {
 	s := e.Status()
 	v = view{up: s.Up, peerStop: s.PeerStop, ownStop: s.OwnStop, missing: s.Missing, epoch: s.Epoch, known: s.Peer.Known, refused: s.Refused, node: s.Peer.Node}
-	for i, c := range watched {
+	for i, c := range wordCounters {
 		v.counts[i] = e.Counter(c)
 	}
 	return v
@@ -84,9 +84,9 @@ type wordLink struct {
 	*harness
 	rogue *rogueEnd
 	twin  *flowctl.Endpoint
-	base  [len(watched)]uint32 // what the counters were when the twin's were 0
-	me    linkproto.Init       // that the rogue has said last, or would
-	spoke uint64               // when the rogue last said a word that keeps the link up
+	base  [len(wordCounters)]uint32 // what the counters were when the twin's were 0
+	me    linkproto.Init            // that the rogue has said last, or would
+	spoke uint64                    // when the rogue last said a word that keeps the link up
 	count struct{ up, down, bad, refused, restarts, before, behind, frames int }
 }
 
@@ -114,7 +114,7 @@ func (w *wordLink) look() (v view) {
 		status, peer, counter = linkproto.PortStatusReg(1), linkproto.PortPeerReg(1), func(c linkproto.Counter) linkproto.Reg { return linkproto.PortCounterReg(1, c) }
 	}
 	regs := []linkproto.Reg{status, peer}
-	for _, c := range watched {
+	for _, c := range wordCounters {
 		regs = append(regs, counter(c))
 	}
 	values := w.ask(regs...)
@@ -125,7 +125,7 @@ func (w *wordLink) look() (v view) {
 	if v.known {
 		v.node = uint16(linkproto.PeerNode.Of(p))
 	}
-	for i := range watched {
+	for i := range wordCounters {
 		v.counts[i] = values[2+i] - w.base[i]
 	}
 	return v

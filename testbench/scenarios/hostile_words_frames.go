@@ -10,7 +10,7 @@ import (
 // beyond compares, and takes it that counters have gone up by more than the twin's: it has sent nothing.
 func (w *wordLink) beyond(more map[linkproto.Counter]int) {
 	for c, n := range more {
-		w.base[slices.Index(watched[:], c)] += uint32(n)
+		w.base[slices.Index(wordCounters[:], c)] += uint32(n)
 	}
 	w.compare()
 }

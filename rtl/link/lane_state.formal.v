@@ -9,7 +9,7 @@ always @* assume (!(word && init) && !(word_bad && (word || init)));     // link
 
 reg  f_was;                             // values of the clock before, if it was no reset
 reg  f_heard, f_open, f_up, f_ack, f_sound, f_restart, f_leave, f_other, f_may, f_needed, f_init, f_word_stop, f_stop, f_ends;
-reg  f_known;
+reg  f_known, f_foreign;
 reg  f_said;                            // in this life the peer has said that it hears this end, and nothing to the contrary since
 reg  f_trial;
 reg  [TRIALW-1:0] f_good;               // symbol times without a fault since it was left out, TRIAL at most
@@ -20,6 +20,7 @@ always @(posedge clk) begin
     {f_heard, f_open, f_up, f_ack, f_sound, f_restart} <= {heard, open, up, ack, sound, restart};
     {f_may, f_needed, f_init, f_ends, f_known} <= {may_leave, ack && none_open, init, f_ends_now, known};
     f_other <= init_else || foreign;
+    f_foreign <= foreign;
     {f_word_stop, f_stop} <= {word_stop, stop};
     if (ack) f_said <= 1'b1;
     if (init_else || foreign || (init_same && !young) || f_ends_now) f_said <= 1'b0;
@@ -43,6 +44,7 @@ always @* if (f_run && f_was && !rst) begin
     // What the peer says.
     assert (stop == (f_ack || f_init ? f_word_stop : f_stop));
     if (known && !f_known) assert (f_init);
+    if (f_foreign && f_ack) assert (!foreign);
     // What ties the registers together; induction needs it.
     assert (!sealed || f_said);
     if (again || on_trial) assert (doublings <= `LP_LANE_TRIAL_DOUBLINGS);

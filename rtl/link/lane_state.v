@@ -85,6 +85,7 @@ module lane_state #(
         answer <= (init && (!up || heard)) || (ack && !up) || leave || init_else;
         if (ack || init) stop <= word_stop;
         if (init)        known <= !another && !restart;     // link_peer does not hold what began to come before
+        if (foreign && ack) known <= 1'b0;                  // a word of the link's peer: it is no other end's lane any more
         if (restart || renew) known <= 1'b0;
 
         if (ack)       sealed <= 1'b1;

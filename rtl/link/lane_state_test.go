@@ -170,6 +170,15 @@ func TestLaneStateForeign(t *testing.T) {
 	l.say(p.Init)
 	check.Equal(t, "foreign still", *p.Foreign, false)
 	l.wants("after INIT of the peer", true, false)
+	// The peer need not say INIT: it may hear this end all along.
+	*p.Other, *p.Same = true, false
+	l.say(p.Init)
+	l.say(p.Init)
+	check.Equal(t, "foreign again", *p.Foreign, true)
+	l.say(p.Word)
+	check.Equal(t, "foreign after a word of the peer", *p.Foreign, false)
+	l.say(p.Word)
+	l.wants("after another", true, true)
 	*p.Up = false
 	l.say(p.Restart)
 	check.Equal(t, "known after a restart", *p.Known || *p.Heard, false)

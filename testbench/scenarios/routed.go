@@ -15,7 +15,7 @@ var routedScenarios = []suite.Scenario{
 	{Name: "routed",
 		Doc: "two peers send ROUTEs, right and wrong, to a network interface without a router, whose host may read and resume late: " +
 			"what is carried out, what the host gets, what is dropped, and each counter as laid down", Seeds: 2,
-		Run: withPeers(rtl.Params{Links: 2, Frames: 9, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Patience: patience, Routes: true}, []int{1, 2}, routedPackets)},
+		Run: withPeers(rtl.Params{Links: 2, Frames: 17, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Patience: patience, Routes: true}, []int{1, 2}, routedPackets)},
 }
 
 const (
@@ -137,7 +137,7 @@ func (s *routes) stand(l *routedLink) {
 	l.late, l.at, l.holds, l.resumed = true, 0, true, false
 	l.next = stimulus.Encode(linkproto.Packet{Type: linkproto.TypeConnect, Port: s.rng.Uint32()})
 	l.traps = append(l.traps, l.next)
-	for _, packets := range []int{70, 40} { // those behind wait, and are dropped
+	for _, packets := range []int{110, 40} { // those behind wait, and are dropped
 		s.exchange(packets, patience+50_000)
 		try.OK(s.Run(patience))
 	}
@@ -163,7 +163,7 @@ func (s *routes) forget() {
 func (s *routes) place(l *routedLink) (raw []byte, carried func()) {
 	page := s.Params.PageBytes
 	p := placement{addr: (l.number-1+s.Params.Links*(l.at/page))*page + l.at%page, sure: l.resumed}
-	p.data = s.rng.Bytes(min(s.rng.Between(1, 12), page-l.at%page))
+	p.data = s.rng.Bytes(min(s.rng.Between(1, 24), page-l.at%page))
 	l.at += len(p.data)
 	p.data[0] = s.node.Image[p.addr] ^ byte(s.rng.Between(1, 255))
 	return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(p.addr), Data: p.data}), func() { l.placed = append(l.placed, p) }

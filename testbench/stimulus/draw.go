@@ -2,6 +2,7 @@ package stimulus
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -31,10 +32,10 @@ func (d *drawer) astray() (addr uint32, n int) {
 	case 1: // longer than a page
 		return uint32(d.IntN(d.p.Frames) * page), page + 1
 	case 2: // close by the end
-		return uint32(d.p.BufferBytes() + d.IntN(page)), d.Between(0, 4)
+		return uint32(d.p.BufferBytes() + max(0, d.IntN(2*page)-page)), d.Between(0, 4)
 	default: // far away, its low bits looking good
 		addr, n = d.span(d.IntN(d.p.Frames))
-		return addr | 1<<d.Between(24, 31), n
+		return addr | 1<<d.Between(bits.Len(uint(d.p.BufferBytes()-1)), 31), n
 	}
 }
 

@@ -128,7 +128,7 @@ func (d *drawer) ofHost() []byte {
 	wrong := r.Decode(raw)
 	r.Src = self
 	if wrong == nil && int(r.Dest) < unset && d.goes(int(r.Dest)) && r.Hops > 0 && d.IntN(6) == 0 {
-		r.Src = uint16(d.Between(0, self-1))
+		r.Src = self ^ 1<<d.IntN(16)
 	}
 	return try.Get(r.Append(nil))
 }

@@ -126,6 +126,7 @@ func (m *registerMap) constant(reg linkproto.Reg) (uint32, bool) {
 		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureTrace.In(flag(m.p.Trace > 0)) |
 			linkproto.FeatureInjector.In(flag(m.p.Inject)) | linkproto.FeatureRoutes.In(flag(m.p.TakesRoutes())) | linkproto.FeatureRouter.In(flag(m.p.Router > 0)) |
 			linkproto.FeatureVirtual.In(flag(m.p.Virtual > 0)) | linkproto.FeatureBarriers.In(flag(m.p.Barriers)) | linkproto.FeatureMessages.In(flag(m.p.Contexts > 0)),
+		linkproto.RegVLNumbers: 1 << m.p.Virtual, linkproto.RegVLSlots: uint32(m.p.VLSlots), linkproto.RegVLWindow: uint32(m.p.VLWindow), linkproto.RegContexts: 1 << m.p.Contexts,
 		linkproto.TraceDepth.Reg(): uint32(m.p.Trace),
 	}[reg]
 	return value, ok

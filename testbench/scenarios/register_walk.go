@@ -126,7 +126,7 @@ func (w *registerWalk) walk() {
 func (w *registerWalk) reset() {
 	w.seen["reset"]++
 	for range w.rng.IntN(60) {
-		w.any(anyRegister)
+		w.any(func(reg linkproto.Reg) bool { return reg != linkproto.RegNonce })
 	}
 	try.OK(w.Run(w.rng.IntN(300)))
 	host := w.node.Host
@@ -153,8 +153,6 @@ func (w *registerWalk) fresh() {
 	}
 	w.walk()
 }
-
-func anyRegister(linkproto.Reg) bool { return true }
 
 // identify gives the node another number and nonce, and waits for its links.
 func (w *registerWalk) identify() {

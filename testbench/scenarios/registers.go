@@ -16,6 +16,8 @@ var registerScenarios = []suite.Scenario{
 		Seeds: 2, Run: walking(debugged, (*registerWalk).whole)},
 	{Name: "registers-router", Doc: "the same on a network interface with a router, whose tables are asked for while they are being cleared",
 		Seeds: 2, Run: walking(routed, (*registerWalk).routed)},
+	{Name: "registers-contexts", Doc: "registers of contexts of messages, whose regions hold their rings or not, and tails that are as far ahead as may be, or further, or go back",
+		Seeds: 1, Run: walking(messageParams, (*registerWalk).contexts)},
 }
 
 // routed is a network interface with a router, that of scenario router.
@@ -48,6 +50,9 @@ func (s span) and(t span) span { return span{min(s.first, t.first), max(s.last, 
 func walking(p rtl.Params, body func(*registerWalk)) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
 		c := ni.Config{Params: p, Nodes: 1, Seed: r.Seed}
+		if r.Width > 1 {
+			c.Params.Contexts = 0 // which the RTL carries out at WIDTH 1 only
+		}
 		for link := range p.Cables() {
 			c.Peers = append(c.Peers, ni.Socket{Link: link + 1})
 		}

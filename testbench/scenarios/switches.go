@@ -14,10 +14,13 @@ var switchScenarios = []suite.Scenario{
 	{Name: "switch",
 		Doc: "random routed packets, malformed ones, multicast, requests, cut cables and table changes, on the switch in RTL and on the model in Go: " +
 			"every packet the same between each pair of ports, and every counter",
-		Seeds: 6, Run: switching(switches.Shapes)},
+		Seeds: 6, Run: switching(switches.Shapes, switches.Draw)},
 	{Name: "router",
 		Doc:   "the same on network interfaces with a router, whose hosts send too and manage them, and that carry out remote writes",
-		Seeds: 4, Run: switching(switches.Interfaces)},
+		Seeds: 4, Run: switching(switches.Interfaces, switches.Draw)},
+	{Name: "switch-requests",
+		Doc:   "requests to a switch, right and wrong, from all ports at once, before it has a number and after, amid noise, and from an end that takes no answers",
+		Seeds: 2, Run: switching(switches.Shapes, switches.DrawRequests)},
 }
 
 // Size of the programs that a seed stands for.
@@ -26,10 +29,13 @@ const (
 	switchPackets = 40 // by each port in a round
 )
 
+// drawn draws the program of a seed.
+type drawn func(seed uint64, of []switches.Params, rounds, packets int) switches.Program
+
 // switching plays the program of the seed on one of some switches, and on its model. A run that fails is repeated for a wave.
-func switching(of []switches.Params) func(context.Context, *suite.Run) error {
+func switching(of []switches.Params, draw drawn) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
-		failed := oneSwitch(ctx, r, of, r.Wave)
+		failed := oneSwitch(ctx, r, of, draw, r.Wave)
 		if failed == nil || ctx.Err() != nil || r.Wave != "" {
 			return failed
 		}
@@ -37,15 +43,15 @@ func switching(of []switches.Params) func(context.Context, *suite.Run) error {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		if again := oneSwitch(ctx, r, of, path); again == nil || again.Error() != failed.Error() {
+		if again := oneSwitch(ctx, r, of, draw, path); again == nil || again.Error() != failed.Error() {
 			return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
 		}
 		return failed
 	}
 }
 
-func oneSwitch(ctx context.Context, r *suite.Run, of []switches.Params, wave string) (err error) {
-	p := switches.Draw(r.Seed, of, switchRounds, switchPackets)
+func oneSwitch(ctx context.Context, r *suite.Run, of []switches.Params, draw drawn, wave string) (err error) {
+	p := draw(r.Seed, of, switchRounds, switchPackets)
 	if r.Width != 0 {
 		p.Params.Width = r.Width
 	}

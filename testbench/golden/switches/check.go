@@ -32,6 +32,9 @@ func Check(p Program, tested, reference *World, seen func(point, bin string)) (p
 				seen(e.point, e.bin)
 			}
 		}
+		if p.Deaf != 0 {
+			have.deaf(p.Deaf)
+		}
 	})
 	return packets, err
 }

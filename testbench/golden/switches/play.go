@@ -227,7 +227,7 @@ func (a *player) ask(p linkproto.Packet) (answer linkproto.Packet) {
 	}
 	a.tag++
 	p.Tag, a.reply = a.tag, nil
-	r := linkproto.Route{Dest: self, Src: manager, State: linkproto.RouteDatagram, Packet: try.Get(p.Append(nil))}
+	r := linkproto.Route{Dest: a.p.Self, Src: manager, State: linkproto.RouteDatagram, Packet: try.Get(p.Append(nil))}
 	raw := try.Get(r.Append(nil))
 	a.until(10_000, "room for a request", func() bool { return !errors.Is(a.ports[1].Link.Send(raw), flowctl.ErrFull) })
 	a.until(50_000, fmt.Sprintf("the answer to %v of %v", p.Type, p.Reg), func() bool { return a.reply != nil })

@@ -10,7 +10,9 @@ import (
 type Program struct {
 	Seed   uint64
 	Params Params
+	Self   uint16 // number of the switch
 	Rounds []Round
+	Deaf   int // port whose end asks in the end, and takes no answer; 0: none
 }
 
 // Round is a part of a program at whose end everything rests.
@@ -33,7 +35,7 @@ type Write struct {
 
 // Numbers of nodes. Those from unset on have no entry in the table, but each port's end asks under one of them.
 const (
-	self    = 61 // the switch
+	self    = 61 // the switch, but where all packets are requests
 	manager = 62
 	unset   = 40
 )
@@ -51,13 +53,14 @@ type drawer struct {
 	table  [nodes][2]int // port and alternate
 	groups [groups]uint32
 	cut    uint32
+	self   uint16
 	number uint16 // packets drawn
 }
 
 // Draw draws a program for one of some switches, or network interfaces, of some rounds, in each of which about so many packets come by each port.
 func Draw(seed uint64, of []Params, rounds, packets int) Program {
-	p := Program{Seed: seed, Params: of[seed%uint64(len(of))]}
-	d := &drawer{Rand: testbench.NewRand(seed).Split("switch program"), Params: p.Params}
+	p := Program{Seed: seed, Params: of[seed%uint64(len(of))], Self: self}
+	d := &drawer{Rand: testbench.NewRand(seed).Split("switch program"), Params: p.Params, self: p.Self}
 	p.Rounds = append(p.Rounds, d.unnumbered())
 	for i := range rounds {
 		p.Rounds = append(p.Rounds, d.round(i == 0, packets))
@@ -223,8 +226,13 @@ func (d *drawer) request(port int) []byte {
 		linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: testbench.Pick(d.Rand, linkproto.RegScratch, linkproto.RegMagic, linkproto.PortStatusReg(1), linkproto.RouteReg(nodes))},
 		linkproto.Packet{Type: testbench.Pick(d.Rand, linkproto.TypeBufRead, linkproto.TypeResume, linkproto.TypeRetrap), Tag: tag},
 		linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: tag, Data: d.Bytes(d.IntN(20))})
+	return d.ask(port, self, p)
+}
+
+// ask is a request from the end of a port, or what is none.
+func (d *drawer) ask(port int, dest uint16, p linkproto.Packet) []byte {
 	r := linkproto.Route{
-		Dest: self, Src: testbench.Pick(d.Rand, uint16(port), uint16(unset+port)), Hops: uint8(d.IntN(64)), Class: uint8(d.IntN(4)),
+		Dest: dest, Src: testbench.Pick(d.Rand, uint16(port), uint16(unset+port)), Hops: uint8(d.IntN(64)), Class: uint8(d.IntN(4)),
 		State: linkproto.RouteDatagram, Packet: try.Get(p.Append(nil)),
 	}
 	switch d.IntN(12) {
@@ -235,7 +243,7 @@ func (d *drawer) request(port int) []byte {
 	case 1: // a length field that does not fit
 		r.Packet[1]++
 	case 2:
-		r.Src = testbench.Pick[uint16](d.Rand, 0, self, linkproto.MaxNode+1)
+		r.Src = testbench.Pick(d.Rand, 0, d.self, linkproto.MaxNode+1)
 	case 3:
 		r.State = uint8(d.Uint32())
 	case 4: // an answer, or a packet of a link

@@ -20,7 +20,7 @@ import (
 func TestScenarios(t *testing.T) {
 	for _, s := range All() {
 		group, _, _ := strings.Cut(s.Name, "-")
-		others := []string{"ni-reset", "recabled", "silent-peer", "small-peer", "withheld", "pair-serial", "pair-uart", "inject", "inject-exact", "trace", "trace-exact", "messages", "routed", "overlap"}
+		others := []string{"ni-reset", "recabled", "silent-peer", "small-peer", "withheld", "pair-serial", "pair-uart", "lanes", "inject", "inject-exact", "trace", "trace-exact", "messages", "routed", "overlap"}
 		if group == "hostile" || group == "paging" || group == "registers" || slices.Contains(others, s.Name) {
 			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}

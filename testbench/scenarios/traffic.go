@@ -44,6 +44,7 @@ var trafficScenarios = []suite.Scenario{
 		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{Lanes: 2}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 5e-6, 5e-5), faults: 8}
 		})},
+	{Name: "lanes", Doc: "a peer whose lanes fall silent, damage what they carry, come late, lead elsewhere and come back: left out and taken again by the rules, nothing lost", Seeds: 1, Run: lanes},
 	{Name: "host-faults", Doc: "bit errors on the cables to the hosts: requests and writes get through", Seeds: 2,
 		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}

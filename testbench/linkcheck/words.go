@@ -146,6 +146,9 @@ func (k *Checker) sayWord(w linkproto.Word) {
 	}) {
 		k.fail("%v %d, but the end has heard %+v", w.Kind, w.Value, r.state)
 	}
+	if k.sure(k.words.began) && k.anonymous() {
+		k.fail("%v, though the end's node has no nonce", w.Kind)
+	}
 	if w.Value == r.expect {
 		k.words.progress = 0
 	}

@@ -33,14 +33,27 @@ func hostileWords(s *harness) {
 	for range 3 {
 		try.Wrap(try.Run(w.reset), "a reset")
 	}
-	for i := range 20 * (1 - min(s.Params.Router, 1)) {
-		try.Wrap(try.Run(func() { w.frames(i%2 == 0) }), "frames, round %d", i)
+	for range 4 {
+		w.bring(true, true)
+		try.Wrap(try.Run(w.silence), "a silence")
+	}
+	for i := range 60 {
+		try.Wrap(try.Run(w.badInARow), "bad words in a row, round %d", i)
+	}
+	for i := range 20 {
+		try.Wrap(try.Run(func() {
+			if s.Params.Barriers {
+				w.barriers()
+			} else {
+				w.frames(i%2 == 0)
+			}
+		}), "frames or barriers, round %d", i)
 	}
 	w.besideNonce()
 	w.besideSilence()
 	try.Wrap(try.Run(w.hostInits), "at the host's port")
 	s.run.Log("%+v", w.count)
-	if c := w.count; min(c.up, c.down, c.bad, c.refused, c.restarts) < 20 || min(c.before, c.behind) < 10 {
+	if c := w.count; min(c.up, c.down, c.bad, c.refused, c.restarts) < 20 || min(c.before, c.behind, c.frames+c.barriers) < 10 {
 		try.Failf("%+v: the run tests too little", c)
 	}
 	s.peer(1).Far = nil
@@ -120,6 +133,21 @@ func (w *wordLink) silence() {
 	}
 	until(over - 1500)
 	until(over + 200)
+}
+
+// badInARow says a word with a number that was never sent, and some that are cut off right behind it: each counts.
+func (w *wordLink) badInARow() {
+	if !w.twin.Status().Up {
+		w.bring(true, true)
+	}
+	w.word(linkproto.Word{Value: uint8(w.rng.Between(1, 255))})
+	for range w.rng.Between(1, 2) {
+		line := w.drawSealed()
+		w.say(line[:w.rng.Between(1, len(line)-1)])
+	}
+	w.word(linkproto.Word{})
+	w.settle()
+	w.compare()
 }
 
 // storm is one end after the other in the place of the peer, so often that the epoch wraps.

@@ -87,7 +87,7 @@ type wordLink struct {
 	base  [len(wordCounters)]uint32 // what the counters were when the twin's were 0
 	me    linkproto.Init            // that the rogue has said last, or would
 	spoke uint64                    // when the rogue last said a word that keeps the link up
-	count struct{ up, down, bad, refused, restarts, before, behind, frames int }
+	count struct{ up, down, bad, refused, restarts, before, behind, frames, barriers int }
 }
 
 // ask reads registers, all at once.

@@ -152,6 +152,9 @@ func (w *wordLink) badInARow() {
 
 // storm is one end after the other in the place of the peer, so often that the epoch wraps.
 func (w *wordLink) storm() {
+	nonce := ni.Nonce(w.rng)
+	try.OK(w.WriteRegister(0, linkproto.RegNonce, nonce))
+	w.twin.SetNonce(nonce)
 	for range 20 {
 		for range 15 {
 			w.greet(true)

@@ -144,7 +144,8 @@ func (c *messages) sendNext() bool {
 	s, n := c.send, c.of.ni
 	v := s.link
 	queued, _ := v.flow.Queued()
-	if !v.flow.Up() || v.flow.PeerStop() || queued >= n.cfg.VirtualWindow || c.of.held() >= n.cfg.VirtualSlots/2 || n.virtuals.queued() >= n.cfg.VirtualSlots {
+	left := n.cfg.VirtualSlots/2 - c.of.held()
+	if !v.flow.Up() || v.flow.PeerStop() || queued >= n.cfg.VirtualWindow || left <= 0 || queued > 0 && queued >= left || n.virtuals.queued() >= n.cfg.VirtualSlots {
 		return false
 	}
 	rest := s.Length - s.given
@@ -237,7 +238,7 @@ func (v *virtual) join(m linkproto.Packet) bool {
 		if in.of != nil {
 			v.received(linkproto.CompletionBroken)
 		}
-		in.skip = n < m.Rest
+		in.skip = !last
 	case in.of != nil:
 		v.put(m.Data)
 	default:

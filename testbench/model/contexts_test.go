@@ -140,7 +140,7 @@ func TestContextReceives(t *testing.T) {
 	receive()
 	b.from(part(2, 6, "abcd"), part(2, 3, "xyz"))
 	b.completed("a rest that does not follow", want(6, 2, linkproto.CompletionBroken))
-	b.from(part(2, 1, "ab")) // no message: takes no descriptor
+	b.from(part(2, 1, "ab"), part(2, 2, "ab")) // no message, up to a packet that would be its last: takes no descriptor
 	receive()
 	b.from(part(7, 6, "abcd"))
 	b.peer.Close()

@@ -274,3 +274,9 @@ func (w *virtuals) request(raw []byte) (Outcome, linkproto.Status) {
 func (n *NI) isVirtual(raw []byte) bool {
 	return n.virtuals != nil && raw[0] == byte(linkproto.TypeVirtual)
 }
+
+// VirtualIdle returns for how many ticks no virtual link will have anything to send if nothing is fed meanwhile.
+func (n *NI) VirtualIdle() int { return n.virtuals.idleFor() }
+
+// VirtualQueued returns how many packets virtual links hold for sending.
+func (n *NI) VirtualQueued() int { return n.virtuals.queued() }

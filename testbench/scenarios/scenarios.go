@@ -10,5 +10,5 @@ import (
 
 // All returns the scenarios, in the order in which they run.
 func All() []suite.Scenario {
-	return slices.Concat(trafficScenarios, debugScenarios, goldenScenarios, switchScenarios, messageScenarios, hostileScenarios, wordScenarios, routedScenarios, overlapScenarios, registerScenarios, cablingScenarios, lineScenarios, lossScenarios, pagingScenarios)
+	return slices.Concat(trafficScenarios, debugScenarios, goldenScenarios, switchScenarios, messageScenarios, hostileNodeScenarios, hostileScenarios, wordScenarios, routedScenarios, overlapScenarios, registerScenarios, cablingScenarios, lineScenarios, lossScenarios, pagingScenarios)
 }

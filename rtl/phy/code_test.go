@@ -4,96 +4,13 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/code8b10b"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
-
-// The reference: 8b/10b from the printed tables, in their order and with their left bit first on the line. Only the column of
-// negative running disparity is written down.
-var (
-	sixBits = strings.Fields(`
-		100111 011101 101101 110001 110101 101001 011001 111000
-		111001 100101 010101 110100 001101 101100 011100 010111
-		011011 100011 010011 110010 001011 101010 011010 111010
-		110011 100110 010110 110110 001110 101110 011110 101011`)
-	fourBits  = strings.Fields("1011 1001 0101 1100 1101 1010 0110 1110")
-	fourBitsK = strings.Fields("1011 0110 1010 1100 1101 0101 1001 0111")
-)
-
-// allK are the K symbols of the code.
-var allK = []linkproto.Symbol{0x11C, 0x13C, 0x15C, 0x17C, 0x19C, 0x1BC, 0x1DC, 0x1FC, 0x1F7, 0x1FB, 0x1FD, 0x1FE}
-
-// half encodes one half of a symbol, given its bits at negative disparity: rd is the disparity before and after it.
-func half(text string, rd *bool) (code uint) {
-	fmt.Sscanf(text, "%b", &code)
-	ones := strings.Count(text, "1")
-	tilted := 2*ones != len(text)
-	if *rd && (tilted || text == "111000" || text == "1100") {
-		code ^= 1<<len(text) - 1
-	}
-	*rd = *rd != tilted
-	return code
-}
-
-// encode returns the code group of a symbol, its first bit highest, and changes the running disparity (true is positive).
-func encode(s linkproto.Symbol, rd *bool) uint {
-	x, y := int(s&31), int(s>>5&7)
-	if s.IsData() {
-		code := half(sixBits[x], rd) << 4
-		four := fourBits[y]
-		if y == 7 && (!*rd && (x == 17 || x == 18 || x == 20) || *rd && (x == 11 || x == 13 || x == 14)) {
-			four = "0111"
-		}
-		return code | half(four, rd)
-	}
-	six := sixBits[x]
-	if x == 28 {
-		six = "001111"
-	}
-	code := half(six, rd) << 4
-	// A K symbol's four bits are complemented at positive disparity whether they tilt or not.
-	four := fourBitsK[y]
-	if y == 1 || y == 2 || y == 5 || y == 6 {
-		before := *rd
-		c := half(four, rd)
-		if before {
-			c ^= 15
-		}
-		return code | c
-	}
-	return code | half(four, rd)
-}
-
-// decoded is what a code group can be.
-type decoded struct {
-	sym linkproto.Symbol
-	ok  bool
-}
-
-// decodings has for each disparity the symbol of each code group.
-var decodings = func() (table [2][1024]decoded) {
-	for rd := range 2 {
-		add := func(s linkproto.Symbol) {
-			d := rd == 1
-			c := encode(s, &d)
-			if table[rd][c].ok {
-				panic(fmt.Sprintf("%v and %v have one code group", table[rd][c].sym, s))
-			}
-			table[rd][c] = decoded{s, true}
-		}
-		for b := range 256 {
-			add(linkproto.Data(byte(b)))
-		}
-		for _, k := range allK {
-			add(k)
-		}
-	}
-	return table
-}()
 
 // A few code groups as printed in the standard, which check the reference itself.
 func TestReferenceCode(t *testing.T) {
@@ -109,7 +26,7 @@ func TestReferenceCode(t *testing.T) {
 	} {
 		for i, want := range []string{c.minus, c.plus} {
 			rd := i == 1
-			check.Equal(t, fmt.Sprintf("%v at disparity %d", c.sym, i), fmt.Sprintf("%010b", encode(c.sym, &rd)), want)
+			check.Equal(t, fmt.Sprintf("%v at disparity %d", c.sym, i), fmt.Sprintf("%010b", code8b10b.Encode(c.sym, &rd)), want)
 		}
 	}
 }
@@ -117,13 +34,13 @@ func TestReferenceCode(t *testing.T) {
 // One wrong bit in a data symbol is never taken for the begin or the end of a frame, or a word; it may be for an ABORT.
 func TestOneWrongBit(t *testing.T) {
 	found := map[linkproto.Symbol]bool{}
-	for rd, table := range decodings {
+	for _, rd := range []bool{false, true} {
 		for b := range 256 {
-			positive := rd == 1
-			code := encode(linkproto.Data(byte(b)), &positive)
+			after := rd
+			code := code8b10b.Encode(linkproto.Data(byte(b)), &after)
 			for bit := range 10 {
-				if d := table[code^1<<bit]; d.ok {
-					found[d.sym] = true
+				if s, ok := code8b10b.Decode(code^1<<bit, rd); ok {
+					found[s] = true
 				}
 			}
 		}
@@ -157,7 +74,7 @@ func TestEncoder(t *testing.T) {
 			s = linkproto.Symbol(n / 4)
 		}
 		before := rd
-		want := encode(sent(s), &rd)
+		want := code8b10b.Encode(sent(s), &rd)
 		seen[btoi(before)][s] = true
 		*p.Sym, *p.En = uint16(s), false
 		b.Step(uint64(rng.Between(1, 3)))
@@ -207,44 +124,36 @@ func TestDecoder(t *testing.T) {
 		b.Step(1)
 		*p.Code, *p.En = uint16(code)^0x155, false
 	}
-	right, offs := 0, 0
+	rights, offs := 0, 0
 	for rd := range 2 {
 		for code := range uint(1024) {
 			before := false
-			feed(encode(linkproto.SymIdle, &before)) // positive from negative, negative from positive
+			feed(code8b10b.Encode(linkproto.SymIdle, &before)) // positive from negative, negative from positive
 			if *p.Rd != (rd == 1) {
-				feed(encode(linkproto.SymIdle, &before))
+				feed(code8b10b.Encode(linkproto.SymIdle, &before))
 			}
 			if *p.Rd != (rd == 1) {
 				t.Fatalf("cannot reach disparity %d", rd)
 			}
 			feed(code)
-			want, other := decodings[rd][code], decodings[1-rd][code]
-			if *p.CodeErr != (!want.ok && !other.ok) || *p.DispErr != (!want.ok && other.ok) {
-				t.Errorf("%010b at %d: code error %t, disparity error %t; here %v, there %v", code, rd, *p.CodeErr, *p.DispErr, want, other)
+			want, right := code8b10b.Decode(code, rd == 1)
+			other, off := code8b10b.Decode(code, rd == 0)
+			if *p.CodeErr != (!right && !off) || *p.DispErr != (!right && off) {
+				t.Errorf("%010b at %d: code error %t, disparity error %t; right here %t, there %t", code, rd, *p.CodeErr, *p.DispErr, right, off)
 			}
-			if want.ok && *p.Sym != uint16(want.sym) || other.ok && *p.Sym != uint16(other.sym) {
+			if right && *p.Sym != uint16(want) || off && *p.Sym != uint16(other) {
 				t.Errorf("%010b at %d: %03x; here %v, there %v", code, rd, *p.Sym, want, other)
 			}
-			// The disparity after it is that of its last half that tilts, or is right at one disparity only.
-			after := rd == 1
-			for _, h := range []struct{ bits, n, up, down uint }{{code >> 4, 6, 0b000111, 0b111000}, {code & 15, 4, 0b0011, 0b1100}} {
-				switch ones := uint(bits.OnesCount(h.bits)); {
-				case 2*ones > h.n || h.bits == h.up:
-					after = true
-				case 2*ones < h.n || h.bits == h.down:
-					after = false
-				}
-			}
+			after := code8b10b.After(code, rd == 1)
 			if *p.Rd != after {
 				t.Errorf("%010b at %d: disparity after it %t, want %t", code, rd, *p.Rd, after)
 			}
-			right += btoi(want.ok)
-			offs += btoi(!want.ok && other.ok)
+			rights += btoi(right)
+			offs += btoi(!right && off)
 		}
 	}
-	check.Equal(t, "right code groups", right, 2*268)
-	t.Logf("%d right, %d at the wrong disparity, %d wrong", right, offs, 2048-right-offs)
+	check.Equal(t, "right code groups", rights, 2*268)
+	t.Logf("%d right, %d at the wrong disparity, %d wrong", rights, offs, 2048-rights-offs)
 }
 
 func btoi(b bool) int {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/code8b10b"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
@@ -94,7 +95,7 @@ func TestCommaAlign(t *testing.T) {
 		}
 	}
 	send := func(s linkproto.Symbol) uint {
-		c := encode(s, &rd)
+		c := code8b10b.Encode(s, &rd)
 		for i := 9; i >= 0; i-- {
 			bit(c>>i&1 == 1)
 		}

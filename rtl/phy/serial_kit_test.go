@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/code8b10b"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
@@ -40,7 +41,7 @@ func (w *wire) bit() bool {
 		if len(w.symbols) > 0 {
 			s, w.symbols = w.symbols[0], w.symbols[1:]
 		}
-		code := encode(s, &w.rd)
+		code := code8b10b.Encode(s, &w.rd)
 		for i := 9; i >= 0; i-- {
 			w.shift = append(w.shift, code>>i&1 == 1)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/code8b10b"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
@@ -107,21 +108,21 @@ func TestSerialSend(t *testing.T) {
 			}
 			rd, started, run, forced := false, false, 0, 0
 			for i := over - 1; i+period <= len(line); i += period { // from tick the last bit of the code group before it remains
-				code := 0
+				code := uint(0)
 				for k := range 10 {
-					code = code<<1 | btoi(line[i+k*over+over/2])
+					code = code<<1 | uint(btoi(line[i+k*over+over/2]))
 				}
-				d := decodings[btoi(rd)][code]
-				if !started && !d.ok {
+				sym, ok := code8b10b.Decode(code, rd)
+				if !started && !ok {
 					rd = !rd
-					d = decodings[btoi(rd)][code]
+					sym, ok = code8b10b.Decode(code, rd)
 				}
-				if !d.ok {
+				if !ok {
 					t.Fatalf("code group %010b after %d symbols", code, len(sent))
 				}
 				started = true
-				encode(d.sym, &rd)
-				if sent = append(sent, d.sym); d.sym == linkproto.SymIdle {
+				rd = code8b10b.After(code, rd)
+				if sent = append(sent, sym); sym == linkproto.SymIdle {
 					run = 0
 					forced++
 				} else if run++; run >= every {

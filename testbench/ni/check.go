@@ -19,8 +19,13 @@ func (p *Port) checked(params rtl.Params, port int) {
 	})
 }
 
-// check returns what was wrong at first with what the port's node has said by it. Ports that have no checker are not checked.
+// check returns what was wrong at first with what the port's node has said by it: with its lines, and, if the port has a checker, with the link.
 func (p *Port) check(n *Node) error {
+	for _, w := range p.wires {
+		if err := w.check(); err != nil {
+			return err
+		}
+	}
 	if p.checker == nil {
 		return nil
 	}

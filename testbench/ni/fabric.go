@@ -228,6 +228,7 @@ func EndConfig(p rtl.Params, port int, rng *testbench.Rand) flowctl.Config {
 
 // Reset resets all nodes at once, whose hosts are to Identify them then; hosts and peers keep their state, and so see their network interface restart.
 func (f *Fabric) Reset() error {
+	from := f.Nodes[0].clock.Cycles() + 4 // a register each way, and what the first clock does
 	for _, n := range f.Nodes {
 		*n.Rst = true
 	}
@@ -238,6 +239,11 @@ func (f *Fabric) Reset() error {
 		*n.Rst = false
 	}
 	for _, p := range f.ports {
+		for _, w := range p.wires {
+			if err := w.rested(from); err != nil {
+				return err
+			}
+		}
 		p.discard()
 	}
 	return f.Run(64)

@@ -21,6 +21,8 @@ type Port struct {
 	Far Lanes
 	// UART is the line, if the port's PHY is one; nil otherwise.
 	UART *UARTLine
+	// Serial is the line, if the port's PHY is serial; nil otherwise.
+	Serial *SerialLine
 	// SymbolClocks is how many clocks a symbol takes, on a UART one of one byte.
 	SymbolClocks int
 
@@ -55,6 +57,9 @@ type wire interface {
 	get(dst []linkproto.Symbol) []linkproto.Symbol // appends what has come
 	ticks(n int) int                               // symbol times in the last n clocks
 	discard()                                      // forgets what has come
+	// rested is discard when the network interface has been in reset for more than the clocks up to from: it says what has come then.
+	rested(from uint64) error
+	check() error // the first fault of what has come, by the rules of the line; nil: none
 }
 
 // NewPort attaches an endpoint to the symbol ports rx (the model's input) and tx of a model whose clock is declared.
@@ -105,6 +110,14 @@ func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index in
 			return nil, err
 		}
 		return NewUARTPort(u, c)
+	case phy == rtl.Serial && c.Lanes == 1:
+		rx, tx := p.Lines(index)
+		l, err := NewSerialLine(m, rx, tx, p.Oversample, uint64(c.Nonce))
+		if err != nil {
+			return nil, err
+		}
+		port := &Port{Serial: l, SymbolClocks: 10 * p.Oversample, wires: []wire{l}}
+		return port, port.Restart(c)
 	}
 	return nil, fmt.Errorf("ni: port %d has %d lanes of PHY %d: an endpoint in Go cannot be at their end, only another network interface", index, c.Lanes, phy)
 }
@@ -231,6 +244,16 @@ func newDirectWire(m *verilator.Model, clock *verilator.Clock, rx, tx string) (*
 func (*directWire) room(n int) int  { return n }
 func (*directWire) ticks(n int) int { return n }
 func (w *directWire) discard()      { w.sink.Discard() }
+func (w *directWire) check() error  { return nil }
+
+func (w *directWire) rested(from uint64) error {
+	for beat, ok := w.sink.Get(); ok; beat, ok = w.sink.Get() {
+		if beat.Cycle > from {
+			return fmt.Errorf("ni: clock %d: %v comes in reset", beat.Cycle, linkproto.Symbol(beat.Data))
+		}
+	}
+	return nil
+}
 
 func (w *directWire) put(symbols []linkproto.Symbol, _ int) {
 	for _, s := range symbols {
@@ -268,6 +291,9 @@ type goWire struct {
 func (*goWire) room(n int) int  { return n }
 func (*goWire) ticks(n int) int { return n }
 func (*goWire) discard()        {}
+func (*goWire) check() error    { return nil }
+
+func (*goWire) rested(uint64) error { return nil }
 
 func (w *goWire) put(symbols []linkproto.Symbol, n int) {
 	w.near.Feed(symbols) // also if there are none: so an end elsewhere knows that its host has had its turn

@@ -1,6 +1,7 @@
 package ni
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,9 @@ type UARTLine struct {
 	waiting int   // clocks of them
 	lows    []uint64
 	free    uint64 // the clock from which on a start bit is looked for
+	next    uint64 // the clock from which on there may be one
 	units   []unit
+	err     error // the first fault of what has come
 }
 
 // run is a level that lasts some clocks.
@@ -123,6 +126,7 @@ func (u *UARTLine) receive() {
 			return
 		}
 		got := unit{bad: low(stop)}
+		u.whole(low)
 		for i := range 8 {
 			if !low(middle + uint64(i+1)*bit) {
 				got.b |= 1 << i
@@ -139,10 +143,28 @@ func (u *UARTLine) receive() {
 	}
 }
 
+// whole checks that the byte that begins with the first low has whole bits, and that its start bit comes behind a whole stop bit.
+func (u *UARTLine) whole(low func(uint64) bool) {
+	bit := uint64(u.divisor)
+	start := u.lows[0]
+	if u.err == nil && start < u.next {
+		u.err = fmt.Errorf("ni: UART: a start bit in clock %d, %d clocks before the stop bit's end", start, u.next-start)
+	}
+	u.next = start + 10*bit
+	for at := start; at < start+9*bit; at++ {
+		if first := at - (at-start)%bit; u.err == nil && low(at) != low(first) {
+			u.err = fmt.Errorf("ni: UART: an edge in clock %d, %d clocks behind the start bit's", at, at-start)
+		}
+	}
+	if u.err == nil && low(start+9*bit) {
+		u.err = fmt.Errorf("ni: UART: no stop bit in clock %d", start+9*bit)
+	}
+}
+
 // discard forgets what has come.
 func (u *UARTLine) discard() {
 	u.sink.Discard()
-	u.lows, u.units, u.free = nil, nil, u.clock.Cycles()+1
+	u.lows, u.units, u.free, u.next = nil, nil, u.clock.Cycles()+1, 0
 }
 
 // uartWire carries the symbols of a Port over a UARTLine.
@@ -174,8 +196,27 @@ func (w *uartWire) get(dst []linkproto.Symbol) []linkproto.Symbol {
 			dst = w.back.Append(dst, []byte{u.b})
 		}
 	}
+	if w.err == nil && slices.Contains(dst, linkproto.SymIdle) {
+		w.err = errors.New("ni: UART: IDLE, which is never sent")
+	}
 	w.units = w.units[:0]
 	return dst
+}
+
+func (w *uartWire) check() error { return w.err }
+
+func (w *uartWire) discard() {
+	w.UARTLine.discard()
+	w.back = linkproto.Unstuffer{}
+}
+
+func (w *uartWire) rested(from uint64) error {
+	for beat, ok := w.sink.Get(); ok; beat, ok = w.sink.Get() {
+		if beat.Cycle > from {
+			return fmt.Errorf("ni: clock %d: a UART's line is low in reset", beat.Cycle)
+		}
+	}
+	return nil
 }
 
 func (w *uartWire) ticks(n int) int {

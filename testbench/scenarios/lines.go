@@ -41,6 +41,8 @@ var lineScenarios = []suite.Scenario{
 		Run: withPeers(onUART, nil, hostileHost)},
 	{Name: "hostile-line", Doc: "framing errors, breaks, noise and a lone escape on the UARTs of the host and a peer: counted, nothing written, all goes on", Seeds: 1,
 		Run: withPeers(onUART, []int{1}, hostileLine)},
+	{Name: "line-codes", Doc: "every code group at both disparities, slips, noise and clocks that are off, bit by bit on a serial line: counted and answered as laid down", Seeds: 1,
+		Run: withPeers(onSerial, []int{1}, lineCodes)},
 }
 
 // lineFaults is n faults spread over the next span symbol times of a line of one wire. Two cuts in a row, and the time until a

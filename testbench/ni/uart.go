@@ -89,9 +89,9 @@ func (u *UARTLine) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Advance puts levels for the next n clocks on the pin; it comes before they are run.
+// Advance puts levels for the next n clocks on the pin, and the one that stays there behind them; it comes before they are run.
 func (u *UARTLine) Advance(n int) {
-	for i := u.source.Pending(); i < n && len(u.runs) > 0; i++ {
+	for i := u.source.Pending(); i <= n && len(u.runs) > 0; i++ {
 		r := &u.runs[0]
 		level := uint64(0)
 		if r.high {

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"context"
+
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
@@ -13,7 +15,7 @@ import (
 // Network interfaces behind the PHYs that a board has, small ones with short timers, since a symbol takes 40 or 50 clocks there.
 var (
 	onSerial = lined(rtl.Params{LinkPHY: rtl.Serial})
-	onUART   = lined(rtl.Params{HostPHY: rtl.UART, LinkPHY: rtl.UART})
+	onUART   = lined(rtl.Params{HostPHY: rtl.UART, LinkPHY: rtl.UART, Inject: true})
 )
 
 func lined(p rtl.Params) rtl.Params {
@@ -43,6 +45,12 @@ var lineScenarios = []suite.Scenario{
 		Run: withPeers(onUART, []int{1}, hostileLine)},
 	{Name: "line-codes", Doc: "every code group at both disparities, slips, noise and clocks that are off, bit by bit on a serial line: counted and answered as laid down", Seeds: 1,
 		Run: withPeers(onSerial, []int{1}, lineCodes)},
+	{Name: "line-bytes", Doc: "noise, broken bytes, breaks, short stop bits, bit times that are off and resets within a byte on UARTs, symbols of every kind out of them: as laid down", Seeds: 1,
+		Run: func(ctx context.Context, r *suite.Run) error {
+			p, rng := onUART, testbench.NewRand(r.Seed).Split("divisors")
+			p.HostDivisor, p.LinkDivisor = rng.Between(4, 8), rng.Between(4, 8)
+			return withPeers(p, []int{1}, lineBytes)(ctx, r)
+		}},
 }
 
 // lineFaults is n faults spread over the next span symbol times of a line of one wire. Two cuts in a row, and the time until a

@@ -15,13 +15,13 @@ var registerScenarios = []suite.Scenario{
 	{Name: "registers", Doc: "all registers of a test build, read and written in bursts and amid traffic and resets: each answer is what the tables promise, and remote writes obey the frame table",
 		Seeds: 2, Run: walking(debugged, (*registerWalk).whole)},
 	{Name: "registers-router", Doc: "the same on a network interface with a router, whose tables are asked for while they are being cleared",
-		Seeds: 2, Run: walking(routed, (*registerWalk).routed)},
+		Seeds: 2, Run: walking(routerParams, (*registerWalk).routed)},
 	{Name: "registers-contexts", Doc: "registers of contexts of messages, whose regions hold their rings or not, and tails that are as far ahead as may be, or further, or go back",
 		Seeds: 1, Run: walking(messageParams, (*registerWalk).contexts)},
 }
 
-// routed is a network interface with a router, that of scenario router.
-var routed = rtl.Params{
+// routerParams are those of a network interface with a router, that of scenario router.
+var routerParams = rtl.Params{
 	Router: 3, Barriers: true, Frames: 2, PageBytes: 64, ReplayBytes: 2048, RxBytes: 1024, Headroom: 256, AckDelay: 64, WordTimer: 512, Retry: 2048,
 }
 

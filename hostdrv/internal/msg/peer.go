@@ -167,7 +167,7 @@ func (p *peer) Take(m linkproto.Packet) bool {
 		p.want > 0 && (rest != p.want || m.MsgTag != p.tag):
 		c.stats.Malformed++
 		p.abort()
-		p.skip = m.Type == linkproto.TypeMessage && len(m.Data) < rest
+		p.skip = m.Type == linkproto.TypeMessage && !last
 	case p.want > 0:
 		p.join(m)
 	case rest > c.o.Longest:

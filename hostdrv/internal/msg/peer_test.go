@@ -38,7 +38,7 @@ func TestJoin(t *testing.T) {
 		{"one packet", []linkproto.Packet{packet(1, 2, "ab")}, "1:ab", Stats{Received: 1}, 3},
 		{"nothing in it", []linkproto.Packet{packet(1, 0, "")}, "1:", Stats{Received: 1}, 3},
 		{"joined", []linkproto.Packet{packet(1, 5, "ab"), packet(1, 3, "cd"), packet(1, 1, "e")}, "1:abcde", Stats{Received: 1}, 3},
-		{"rest is too little", []linkproto.Packet{packet(1, 1, "ab"), packet(2, 1, "c")}, "2:c", Stats{Received: 1, Malformed: 1}, 3},
+		{"rest is too little", []linkproto.Packet{packet(1, 1, "ab"), packet(1, 1, "c"), packet(2, 1, "d")}, "2:d", Stats{Received: 1, Malformed: 1}, 3},
 		{"rest does not go on", []linkproto.Packet{packet(1, 5, "ab"), packet(1, 4, "cd"), packet(1, 2, "ef"), packet(2, 1, "g")}, "2:g", Stats{Received: 1, Malformed: 1}, 3},
 		{"the tag changes", []linkproto.Packet{packet(1, 3, "ab"), packet(2, 1, "c"), packet(3, 1, "d")}, "3:d", Stats{Received: 1, Malformed: 1}, 3},
 		{"no progress", []linkproto.Packet{packet(1, 3, ""), packet(1, 3, "abc"), packet(3, 1, "d")}, "3:d", Stats{Received: 1, Malformed: 1}, 3},

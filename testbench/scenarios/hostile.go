@@ -16,13 +16,22 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
+// Hostile are the scenarios of peers that break the rules.
 var hostileScenarios = []suite.Scenario{
 	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
 		Run: withPeers(rtl.Params{}, []int{1}, hostilePeer)},
 	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
 		Run: withPeers(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
+}
+
+// Hostile is the scenario of a host that breaks the rules.
+var hostileHostScenarios = []suite.Scenario{
 	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
 		Run: withPeers(rtl.Params{}, nil, hostileHost)},
+}
+
+// Resets is the scenario of a network interface that is reset.
+var resetScenarios = []suite.Scenario{
 	{Name: "ni-reset", Doc: "the network interface is reset in the middle of traffic: the peer sees it, nothing is delivered twice, traffic passes again", Seeds: 2,
 		Run: withPeers(rtl.Params{}, []int{1}, niReset)},
 }
@@ -212,10 +221,15 @@ type tally struct {
 	want [linkproto.NumCounters]uint32
 }
 
-// quietTally waits for the link to be quiet before it reads the counters.
+// tally begins one.
+func (s *harness) tally(link int) *tally {
+	return &tally{s: s, link: link, base: try.Get(s.Counters(0, link))}
+}
+
+// quietTally waits for the link to be quiet before it begins one.
 func (s *harness) quietTally(link int) *tally {
 	try.OK(s.Run(2000))
-	return &tally{s: s, link: link, base: try.Get(s.Counters(0, link))}
+	return s.tally(link)
 }
 
 // check compares the counters named, all but those of the sending side if none.

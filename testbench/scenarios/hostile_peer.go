@@ -16,10 +16,8 @@ func full(err error) bool { return errors.Is(err, flowctl.ErrFull) }
 // state is what a rogue end in the place of a peer would know.
 func (s *harness) state(link int) *stimulus.State {
 	end := s.peer(link).Link
-	status := end.Status()
-	life := linkproto.LifeOf(end.Config().Nonce, end.Config().Port, status.Epoch)
 	return &stimulus.State{Next: uint8(end.Counter(linkproto.CntTxPackets)), Expected: uint8(end.Counter(linkproto.CntRxPackets)),
-		Life: life, Key: linkproto.KeyOf(status.Peer.Life, life)}
+		Life: linkproto.LifeOf(end.Config().Nonce, end.Config().Port, end.Status().Epoch), Key: seal(end)}
 }
 
 // violate commits violations in a row, and wants counters to have gone up as they say, since the tally began.

@@ -100,7 +100,7 @@ func (t *serialTalk) again() *tally {
 	t.line.Send(linkproto.SymErr) // ends a frame or a word
 	t.settle()
 	t.link.counts, t.phy.losses = [linkproto.NumCounters]uint32{}, 0
-	return &tally{s: t.harness, link: 1, base: try.Get(t.Counters(0, 1))}
+	return t.tally(1)
 }
 
 func (t *serialTalk) settle() {

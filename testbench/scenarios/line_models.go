@@ -78,8 +78,7 @@ func (s *harness) linkEnd(p *ni.Port) *linkEnd {
 
 // key takes what the two ends of the link seal with.
 func (e *linkEnd) key(p *ni.Port) {
-	status, c := p.Link.Status(), p.Link.Config()
-	e.deframer.SetKey(linkproto.KeyOf(status.Peer.Life, linkproto.LifeOf(c.Nonce, c.Port, status.Epoch)))
+	e.deframer.SetKey(seal(p.Link))
 }
 
 func (e *linkEnd) take(s linkproto.Symbol) {

@@ -20,17 +20,21 @@ var messageScenarios = []suite.Scenario{
 		Seeds: 3, Run: messages},
 }
 
-// The network interfaces of the ring, and what their hosts make of the receive buffer: a region for each context, and a frame for each virtual link of a host.
 const (
-	messageNodes    = 3
+	messageNodes = 3
+	messageGroup = 5 // of the barriers
+)
+
+// What hosts make of a receive buffer: a region for each context of messages, and a frame for each virtual link of a host.
+const (
 	messageContexts = 2  // contexts 1 and 2
 	messagePage     = 64 // bytes
 	regionFrames    = 24 // of a context
 	regionRing      = 4  // entries, of sends and of receives
 	messageMost     = 160
-	messageGroup    = 5 // of the barriers
 )
 
+// messageParams are those of a network interface with a router, virtual links and contexts of messages.
 var messageParams = rtl.Params{
 	Router: 2, Frames: 64, PageBytes: messagePage, ReplayBytes: 1024, RxBytes: 1024, Retry: 4096, WordTimer: 2048, Barriers: true, Virtual: 3, VLSlots: 16, VLWindow: 6, VLRetry: 4096, Contexts: 2,
 }

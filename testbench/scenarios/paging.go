@@ -30,17 +30,14 @@ var pagingScenarios = []suite.Scenario{
 		Run: mutualTrap},
 }
 
+// paging is a scenario's run of random remote paging.
 func paging(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) error {
-	return func(ctx context.Context, r *suite.Run) error {
-		plan := draw(testbench.NewRand(r.Seed).Split("plan"))
-		plan.config.Seed = r.Seed
-		return onFabric(ctx, r, plan.config, func(f *ni.Fabric) {
-			p := newPagers(f, r)
-			plan.disturb(f, p.rng, plan.packets*400)
-			p.send(plan.packets)
-			p.check(plan.clean)
-		})
-	}
+	return planned(draw, func(plan plan, f *ni.Fabric, r *suite.Run) {
+		p := newPagers(f, r)
+		plan.disturb(f, p.rng, plan.packets*400)
+		p.send(plan.packets)
+		p.check(plan.clean)
+	})
 }
 
 // mutualTrap lets two network interfaces trap on each other on two of three cables and leaves them so until their queues are full.

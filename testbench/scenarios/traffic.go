@@ -90,16 +90,21 @@ func rate(rng *testbench.Rand, low, high float64) float64 {
 	return min(low*(1+9*x), high)
 }
 
-// traffic is a scenario's run that follows a plan drawn from the seed.
-func traffic(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) error {
+// planned is a scenario's run on the fabric of a plan that is drawn from the seed.
+func planned(draw func(*testbench.Rand) plan, body func(plan, *ni.Fabric, *suite.Run)) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
 		p := draw(testbench.NewRand(r.Seed).Split("plan"))
 		p.config.Seed = r.Seed
-		return onFabric(ctx, r, p.config, func(f *ni.Fabric) { p.run(f, r) })
+		return onFabric(ctx, r, p.config, func(f *ni.Fabric) { body(p, f, r) })
 	}
 }
 
-func (p plan) run(f *ni.Fabric, r *suite.Run) {
+// traffic is a scenario's run of random traffic.
+func traffic(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) error {
+	return planned(draw, sendRandomly)
+}
+
+func sendRandomly(p plan, f *ni.Fabric, r *suite.Run) {
 	t := try.Get(ni.NewTraffic(f, r.Seed))
 	t.Illegal, t.Gap, t.MaxSize = p.illegal, p.gap, p.maxSize
 	p.disturb(f, testbench.NewRand(r.Seed).Split("faults"), p.packets*600)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/golden"
-	"github.com/stafflink/lmmc/testbench/scenarios"
+	"github.com/stafflink/lmmc/testbench/scenarios/comparison"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -30,7 +30,7 @@ func shrinkCommand() *cli.Command {
 		Description: "The program is that of a seed of scenario golden, or of --run, or one that a FILE holds. Rounds, packets and violations are left out for as long as it\n" +
 			"fails in the same way; what is left is written to a file. --play plays a program as it is.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "the seed is one of `SCENARIO`: " + strings.Join(slices.Sorted(maps.Keys(scenarios.Programs)), ", "), Value: "golden"},
+			&cli.StringFlag{Name: "run", Usage: "the seed is one of `SCENARIO`: " + strings.Join(slices.Sorted(maps.Keys(comparison.Programs)), ", "), Value: "golden"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the shrunk program to `FILE` (default: build/programs/SCENARIO-SEED.json)"},
 			&cli.DurationFlag{Name: "for", Usage: "take what has been reached after `TIME`", Value: 10 * time.Minute},
 			&cli.BoolFlag{Name: "play", Usage: "play the program once, and shrink nothing"},
@@ -54,7 +54,7 @@ func shrink(ctx *cli.Context) error {
 		if dir := ctx.String("rtl"); dir != "" {
 			r.RTL = os.DirFS(dir)
 		}
-		return scenarios.Play(ctx.Context, r, p)
+		return comparison.Play(ctx.Context, r, p)
 	}
 	failed := play(p, ctx.String("wave"))
 	switch {
@@ -86,7 +86,7 @@ func programOf(scenario, name string) (stimulus.Program, error) {
 	if err != nil {
 		return stimulus.ReadFile(name)
 	}
-	program := scenarios.Programs[scenario]
+	program := comparison.Programs[scenario]
 	if program == nil {
 		return stimulus.Program{}, usagef("scenario %s plays no programs; see lmmc shrink --help", scenario)
 	}

@@ -18,7 +18,7 @@ import (
 var Interfaces = []suite.Scenario{
 	{Name: "golden",
 		Doc:   "random packets of every kind, traps, faults and restarts, on the RTL and on the model in Go: every answer, TRAP, NOTIFY, byte and counter the same",
-		Seeds: 10, Run: against("golden")},
+		Seeds: 5, Run: against("golden")},
 	{Name: "coincidences",
 		Doc:   "as golden, with what arrives by two cables aimed at the same clock and at those beside it, links that start again over and over, and full queues",
 		Seeds: 6, Run: against("coincidences")},

@@ -45,7 +45,7 @@ var Scenarios = []suite.Scenario{
 			return harness.Plan{Config: ni.Pair(onSerial, 1+rng.IntN(100)), Packets: 80, ErrorRate: harness.Rate(rng, 1e-6, 1e-5), Faults: 10}
 		})},
 	{Name: "hostile-peer-uart", Doc: "a peer behind a UART sends damaged frames, words and packets: each counted as laid down", Seeds: 1,
-		Run: harness.WithPeers(onUART, []int{1}, link.HostilePeer)},
+		Run: harness.WithPeers(onUART, []int{1}, link.HostilePeer(1))},
 	{Name: "hostile-host-uart", Doc: "a host behind a UART sends malformed requests over a bad line: each is refused once, in order", Seeds: 1,
 		Run: harness.WithPeers(onUART, nil, host.Malformed)},
 	{Name: "hostile-line", Doc: "framing errors, breaks, noise and a lone escape on the UARTs of the host and a peer: counted, nothing written, all goes on", Seeds: 1,

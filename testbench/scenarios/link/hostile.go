@@ -17,9 +17,9 @@ import (
 // Hostile are the scenarios of peers that break the rules.
 var Hostile = []suite.Scenario{
 	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
-		Run: harness.WithPeers(rtl.Params{}, []int{1}, HostilePeer)},
+		Run: harness.WithPeers(rtl.Params{}, []int{1}, HostilePeer(3))},
 	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
-		Run: harness.WithPeers(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, flood)},
+		Run: harness.WithPeers(harness.SevenLinks, []int{1, 2, 3, 4, 5, 6, 7}, flood)},
 }
 
 // violate commits violations in a row, and wants counters to have gone up as they say, since the tally began.
@@ -41,12 +41,16 @@ func violate(s *harness.Harness, x *harness.Inserter, t *harness.Tally, state *s
 	try.OK(s.Traffic.Check())
 }
 
-// HostilePeer has the peer of link 1 commit every violation, and say garbage.
-func HostilePeer(s *harness.Harness) {
+// HostilePeer has the peer of link 1 commit every violation, and say garbage, in each of some rounds.
+func HostilePeer(rounds int) func(*harness.Harness) {
+	return func(s *harness.Harness) { hostilePeer(s, rounds) }
+}
+
+func hostilePeer(s *harness.Harness, rounds int) {
 	var count harness.Numbered
 	site := stimulus.Site{Params: s.Params, Legal: func() []byte { return s.Write(1) }}
 	rules := slices.Concat(stimulus.Rules, stimulus.Delivering)
-	for range 3 {
+	for range rounds {
 		x, state := s.Insert(s.Peer(1)), s.State(1)
 		t := s.QuietTally(1)
 		// Every rule once, in random order, in a few bursts.

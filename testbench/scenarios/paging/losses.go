@@ -8,7 +8,6 @@ import (
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/scenarios/harness"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -18,13 +17,10 @@ import (
 // Losses are the scenarios of traps and pages that get lost.
 var Losses = []suite.Scenario{
 	{Name: "trap-lost", Doc: "a host starts again about when a trap is told: it finds the link TRAPPED, has the TRAP told again, serves it, nothing is lost", Seeds: 2,
-		Run: harness.WithPeers(twoLinks, []int{1}, trapLost)},
+		Run: harness.WithPeers(harness.TwoLinks, []int{1}, trapLost)},
 	{Name: "page-lost", Doc: "links start again in the middle of PAGEs and WRITEs: no WRITE arrives behind a PAGE that was lost, refusals name their link", Seeds: 2,
-		Run: harness.WithPeers(twoLinks, []int{1, 2}, pageLost)},
+		Run: harness.WithPeers(harness.TwoLinks, []int{1, 2}, pageLost)},
 }
-
-// twoLinks is small, so that pages and traps come often.
-var twoLinks = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 
 // restartHost puts a new host in the place of the one before.
 func restartHost(s *harness.Harness) {

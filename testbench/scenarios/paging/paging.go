@@ -6,7 +6,6 @@ import (
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/scenarios/harness"
@@ -17,16 +16,15 @@ import (
 var Scenarios = []suite.Scenario{
 	{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 3,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			return harness.Plan{Config: ni.Ring(3, rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), Packets: 150, Clean: true}
+			return harness.Plan{Config: ni.Ring(3, harness.TwoLinks, 1+rng.IntN(40)), Packets: 150, Clean: true}
 		})},
 	{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 3,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			p := rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
-			return harness.Plan{Config: ni.Config{Params: p, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, Packets: 250}
+			return harness.Plan{Config: ni.Config{Params: harness.ThreeLinks, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, Packets: 250}
 		})},
 	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 3,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			c := ni.Pair(rtl.Params{Frames: 3, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40))
+			c := ni.Pair(harness.TwoLinks, 1+rng.IntN(40))
 			return harness.Plan{Config: c, Packets: 200, ErrorRate: harness.Rate(rng, 1e-6, 1e-4), HostErrorRate: harness.Rate(rng, 1e-6, 1e-5), Faults: 20}
 		})},
 	{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 2,
@@ -45,8 +43,7 @@ func Run(draw func(*testbench.Rand) harness.Plan) func(context.Context, *suite.R
 
 // mutualTrap lets two network interfaces trap on each other on two of three cables and leaves them so until their queues are full.
 func mutualTrap(ctx context.Context, r *suite.Run) error {
-	p := rtl.Params{Links: 3, Frames: 7, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
-	c := ni.Config{Params: p, Nodes: 2, Seed: r.Seed}
+	c := ni.Config{Params: harness.ThreeLinks, Nodes: 2, Seed: r.Seed}
 	for l := 1; l <= 3; l++ {
 		c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: l, Latency: 3 * l})
 	}

@@ -53,17 +53,16 @@ var Scenarios = []suite.Scenario{
 		})},
 	{Name: "loop", Doc: "one NI, its two links cabled to each other", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			c := ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
+			c := ni.Config{Params: harness.TwoLinks, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
 			return harness.Plan{Config: c, Packets: 400, Illegal: 0.1, Clean: true}
 		})},
 	{Name: "ring", Doc: "five NIs with two links each in a ring", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			return harness.Plan{Config: ni.Ring(5, rtl.Params{Links: 2}, 1+rng.IntN(20)), Packets: 150, Illegal: 0.05, Gap: 0.2, Clean: true}
+			return harness.Plan{Config: ni.Ring(5, harness.TwoLinks, 1+rng.IntN(20)), Packets: 150, Illegal: 0.05, Gap: 0.2, Clean: true}
 		})},
 	{Name: "star", Doc: "seven links of one NI written to at once: the write port is shared fairly, STOP holds, nothing dropped", Seeds: 1,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			p := rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
-			c := ni.Config{Params: p, Nodes: 2}
+			c := ni.Config{Params: harness.SevenLinks, Nodes: 2}
 			for l := 1; l <= 7; l++ {
 				c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: 8 - l, Latency: 1 + rng.IntN(20)})
 			}

@@ -183,3 +183,27 @@ func TestLaneStateForeign(t *testing.T) {
 	l.say(p.Restart)
 	check.Equal(t, "known after a restart", *p.Known || *p.Heard, false)
 }
+
+// Left out for faults and good from then on, it is heard again after its trial, to the symbol time, whatever clocks that takes.
+func TestLaneStateTrial(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	l.bring()
+	rng := l.b.Rand("ticks")
+	*p.Word = true
+	for _, term := range []int{1, 2, 4, 8, 16, 16} {
+		*p.FrameBad = true
+		l.run(linkproto.LaneFaults / linkproto.LaneFault)
+		*p.FrameBad = false
+		l.run(1)
+		l.wants("after faults", false, false)
+		ticks := 0
+		for !*p.Heard && ticks <= 40*laneTimer*linkproto.LaneTrialTimers {
+			if *p.Tick = rng.Chance(0.5); *p.Tick {
+				ticks++
+			}
+			l.run(1)
+		}
+		check.Equal(t, "symbol times of the trial", ticks, linkproto.LaneTrialTimers*laneTimer*term)
+	}
+}

@@ -11,12 +11,18 @@ import (
 // BARRIERs that come are heard while the link is up, each once, its group in or before the clock in which it proves good: behind words of other kinds, bad ones, those that
 // break off, and frames.
 func TestEndpointBarriers(t *testing.T) {
+	for _, module := range []string{"link_endpoint", "link_lanes"} {
+		t.Run(module, func(t *testing.T) { testEndpointBarriers(t, module) })
+	}
+}
+
+func testEndpointBarriers(t *testing.T, module string) {
 	var p struct {
 		Tick, TxReady, RxValid *bool   `port:"*"`
 		RxSym, Heard, Status   *uint16 `port:"*"`
 		Nonce                  *uint32 `port:"*"`
 	}
-	b := moduletest.New(t, "link_endpoint", params{"BARRIER": 1, "MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes, "HEADROOM": headroom}, &p)
+	b := moduletest.New(t, module, params{"BARRIER": 1, "MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes, "HEADROOM": headroom}, &p)
 	r := b.Rand("words")
 	*p.Nonce, *p.Tick, *p.TxReady = 0x12345678, true, true
 	b.Reset("rst", 4)

@@ -299,6 +299,20 @@ func TestStateSilence(t *testing.T) {
 	*s.pins.Tick = true
 	s.b.Step(100000)
 	s.compare(outcome{})
+	const long = 40_001 // odd, and of more bits
+	s = newStateBench(t, 1, long)
+	s.bring(true)
+	*s.pins.Tick = true
+	s.b.Step(long - 1)
+	*s.pins.Tick = false
+	s.b.Step(3)
+	s.compare(outcome{})
+	*s.pins.Tick = true
+	s.b.Step(1)
+	*s.pins.Tick = false
+	s.b.Step(2)
+	s.model.begin()
+	s.compare(outcome{restart: true})
 }
 
 // A word in any clock about that in which silence has lasted too long: the link starts again in that clock at the latest, or the word counts and

@@ -389,3 +389,25 @@ func testHostInRoomIsLate(t *testing.T, width int) {
 		}
 	}
 }
+
+// Packets of five beats and more for a link that has room follow one another without a pause.
+func TestHostInKeepsUp(t *testing.T) {
+	for _, width := range []int{4, 8} {
+		var p struct {
+			SSure, SValid, SReady, SLast *bool  `port:"*"`
+			HasRoom                      *uint8 `port:"*"`
+		}
+		b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8, "WIDTH": width, "WORD": width}, &p)
+		in := moduletest.NewBeats(t, b, "s", width)
+		*p.SSure, *p.SValid, *p.HasRoom = true, true, 1
+		packet := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(5*width - linkproto.HeaderBytes), 0}, b.Rand("bytes").Bytes(5*width-linkproto.HeaderBytes)...)
+		for clock := range 50 {
+			beat := clock % 5
+			in.Put(packet[beat*width:])
+			*p.SLast = beat == 4
+			settle(t, b)
+			check.Equal(t, fmt.Sprintf("width %d: ready in clock %d", width, clock), *p.SReady, true)
+			b.Step(1)
+		}
+	}
+}

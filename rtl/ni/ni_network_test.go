@@ -161,6 +161,11 @@ func TestNetwork(t *testing.T) {
 		if linkproto.FeatureRouter.Of(features) == 0 || linkproto.FeatureRoutes.Of(features) == 0 {
 			t.Errorf("features %#x, want ROUTES and ROUTER", features)
 		}
+		for i := range 10 { // the other registers answer through the router's
+			v := []uint32{0, 1<<32 - 1, n.rng.Uint32()}[min(i, 2)]
+			n.must(n.WriteRegister(0, linkproto.RegScratch, v))
+			check.Equal(t, "SCRATCH", n.register(linkproto.RegScratch), v)
+		}
 	})
 }
 

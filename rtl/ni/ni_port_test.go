@@ -52,16 +52,23 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// sender opens ni_port, which has room for three packets of 63 bytes, with what says whether it has room and what sends one.
-func sender(t *testing.T) (room *bool, send func() error) {
+// sender opens ni_port, which has room for three packets of 63 bytes, with what says whether it has room and whether it takes one of so many bytes,
+// and what sends one.
+func sender(t *testing.T) (room *bool, takes func(bytes int) bool, send func() error) {
 	var p struct {
-		SValid, SLast, HasRoom *bool  `port:"*"`
-		SData                  *uint8 `port:"*"`
+		SValid, SLast, HasRoom, Takes *bool   `port:"*"`
+		SData                         *uint8  `port:"*"`
+		Size                          *uint16 `port:"*"`
 	}
 	b := openPort(t, "ni_port", params{"PAGE_BYTES": 64, "MAX_PACKET": 72, "ADDR_WIDTH": 8, "REPLAY_BYTES": 256, "RX_BYTES": 512}, &p)
 	b.Step(16)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
-	return p.HasRoom, func() (err error) {
+	takes = func(bytes int) bool {
+		*p.Size = uint16(bytes - 1)
+		check.Fatal(t, b.Step(2))
+		return *p.Takes
+	}
+	return p.HasRoom, takes, func() (err error) {
 		for i := range packet {
 			*p.SValid, *p.SData, *p.SLast = true, packet[i], i == len(packet)-1
 			err = errors.Join(err, b.Step(1))
@@ -73,7 +80,7 @@ func sender(t *testing.T) (room *bool, send func() error) {
 
 // A port takes the host's packets without a pause as long as they begin while it has room.
 func TestPortHasRoom(t *testing.T) {
-	room, send := sender(t)
+	room, takes, send := sender(t)
 	sent := 0
 	for ; *room && sent < 10; sent++ {
 		if err := send(); err != nil {
@@ -81,11 +88,14 @@ func TestPortHasRoom(t *testing.T) {
 		}
 	}
 	check.Equal(t, "packets of 63 bytes taken in 256 bytes with room for one of 72", sent, 3)
+	for bytes := 1; bytes <= 256; bytes++ {
+		check.Equal(t, fmt.Sprintf("a packet of %d bytes is taken", bytes), takes(bytes), bytes <= 256-3*63)
+	}
 }
 
 // The simulation ends when a packet begins while the port has no room.
 func TestPortWithoutRoom(t *testing.T) {
-	_, send := sender(t)
+	_, _, send := sender(t)
 	check.Fails(t, "five packets without a look at has_room", errors.Join(send(), send(), send(), send(), send()), verilator.ErrAssert)
 }
 

@@ -307,3 +307,30 @@ func TestRouteLate(t *testing.T) {
 		}
 	})
 }
+
+// TestRouteLong: packets of every order of length come out whole.
+func TestRouteLong(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		const node = 7
+		most := linkproto.MaxPacket(linkproto.MaxPageBytes)
+		n := &niRoute{t: t, haste: true}
+		n.b = moduletest.Open(t, "ni_route", params{"MAX_PACKET": linkproto.MaxRoute(linkproto.MaxPageBytes), "WIDTH": width}, n)
+		n.r, n.in, n.out = n.b.Rand("packets"), moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
+		*n.Node = node
+		sizes := []int{most, n.r.Between(4097, most)}
+		for size := 4; size < most; size *= 2 {
+			sizes = append(sizes, size, size+n.r.IntN(size))
+		}
+		for _, size := range sizes {
+			size = min(size, most)
+			packet := append([]byte{byte(linkproto.TypeWrite), 0, 0}, n.r.Bytes(size-linkproto.HeaderBytes)...)
+			binary.LittleEndian.PutUint16(packet[1:], uint16(size-linkproto.HeaderBytes))
+			n.want = append(n.want, packet)
+			n.send(check.Must((&linkproto.Route{Dest: node, State: linkproto.RouteDatagram, Packet: packet}).Append(nil))(t), packet, 0)
+		}
+		for range most + 100 {
+			n.step()
+		}
+		check.Equal(t, "packets that came", n.came, len(sizes))
+	})
+}

@@ -64,6 +64,10 @@ func TestSpace(t *testing.T) {
 					}
 				}
 			}
+			quiet()
+			if slices.Max(packetsOf) > 0 {
+				t.Fatal("a packet without news after reset")
+			}
 			for range 300 {
 				for range rng.IntN(40) {
 					if rng.Chance(0.3) {

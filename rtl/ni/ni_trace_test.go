@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -128,6 +129,7 @@ func TestTraceTrigger(t *testing.T) {
 			s.Trigger = nil
 		}
 		x.start(s)
+		check.Equal(t, "MARK before the trigger", x.read(linkproto.TraceMark), 0)
 		before := x.rng.IntN(60)
 		for i := range before + 200 {
 			x.random(0.15)

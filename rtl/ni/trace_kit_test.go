@@ -41,6 +41,7 @@ func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	if x.now-first > 64 {
 		t.Errorf("the clock begins at %#x, want %#x", x.now, first)
 	}
+	check.Equal(t, "MARK after reset", x.read(linkproto.TraceMark), 0)
 	x.quiet()
 	return x
 }

@@ -25,6 +25,8 @@ type issue struct {
 	given   []uint8
 	replays int
 	retries int
+	rng     *testbench.Rand // of irregular ticks; nil: one each clock
+	ticks   int
 }
 
 func newIssue(t *testing.T) *issue {
@@ -37,6 +39,9 @@ func newIssue(t *testing.T) *issue {
 // clock lets a clock pass; the frame of a lane that is in done leaves it.
 func (m *issue) clock(done uint8) {
 	p := &m.pins
+	if *p.Tick = m.rng == nil || m.rng.Chance(0.5); *p.Tick {
+		m.ticks++
+	}
 	*p.Done, *p.Sends, *p.Ready = 0, 0, 0
 	for k, seq := range m.lanes {
 		if seq < 0 {
@@ -148,4 +153,43 @@ func TestTrunkIssueRetry(t *testing.T) {
 		gaveUp = gaveUp || *m.pins.GiveUp
 	}
 	check.Equal(t, "retries, replays, gave up", fmt.Sprint(m.retries, m.replays, gaveUp), fmt.Sprint(3, 2, true))
+}
+
+// That the oldest frame has just left a lane is known of any number and lane.
+func TestTrunkIssueLeft(t *testing.T) {
+	for _, n := range []int{8, 9, 10, 11, 12, 13, 14, 15, 37, 42, 85, 90} {
+		m := newIssue(t)
+		lane := -1
+		for lane < 0 {
+			m.clock(3)
+			lane = slices.Index(m.lanes[:], n)
+		}
+		its := uint8(1) << lane
+		m.run(20, 3&^its)
+		m.acked(uint8(n), true)
+		m.run(20, 3&^its)
+		check.Equal(t, fmt.Sprint("went back for frame ", n, ", which is being sent"), m.replays, 0)
+		m.clock(its)
+		m.run(20, 3)
+		m.acked(uint8(n), true)
+		m.run(20, 3)
+		check.Equal(t, fmt.Sprint("went back for frame ", n, ", which has just left"), m.replays, 0)
+	}
+}
+
+// LOST of a frame that has left is heeded SKEW symbol times later, whatever clocks they take.
+func TestTrunkIssueSkew(t *testing.T) {
+	for round := range 5 {
+		m := newIssue(t)
+		m.rng = m.b.Rand(fmt.Sprint("ticks", round))
+		m.run(60, 1) // lane 1 keeps packet 0
+		m.clock(2)
+		for m.ticks = 0; m.replays == 0 && m.ticks < 3*linkproto.LaneSkew; {
+			m.acked(0, true)
+			m.run(3, 3)
+		}
+		if m.ticks < linkproto.LaneSkew-2 || m.ticks > linkproto.LaneSkew+12 {
+			t.Errorf("round %d: went back %d symbol times behind the frame", round, m.ticks)
+		}
+	}
 }

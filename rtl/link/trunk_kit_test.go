@@ -18,10 +18,10 @@ type trunk struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, SValid, SReady, SLast, MValid, MReady, MLast, HasRoom, Renew, Anonymous, SayTake *bool   `port:"*"`
-		Tick, TxReady, RxValid, FreedPackets, Open, Foreign                                   *uint8  `port:"*"`
-		FreedBytes, Events, Status, Node, Say, Heard                                          *uint16 `port:"*"`
-		Nonce, Peer                                                                           *uint32 `port:"*"`
+		Rst, SValid, SReady, SLast, MValid, MReady, MLast, HasRoom, Renew, Anonymous, SayTake, Coming *bool   `port:"*"`
+		Tick, TxReady, RxValid, FreedPackets, Open, Foreign                                           *uint8  `port:"*"`
+		FreedBytes, Events, Status, Node, Say, Heard                                                  *uint16 `port:"*"`
+		Nonce, Peer                                                                                   *uint32 `port:"*"`
 	}
 	s, m  *moduletest.Beats
 	lanes int
@@ -266,4 +266,5 @@ func (m *trunk) settle() {
 	if *m.pins.Status&6 != 0 || m.peer.Status().PeerStop || m.peer.Status().OwnStop {
 		m.t.Errorf("STOP on an empty link: status %04x, %+v", *m.pins.Status, m.peer.Status())
 	}
+	check.Equal(m.t, "a frame comes on an idle link", *m.pins.Coming, false)
 }

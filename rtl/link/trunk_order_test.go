@@ -161,3 +161,36 @@ func TestTrunkOrderLost(t *testing.T) {
 		check.Equal(t, name+": packets, lost", fmt.Sprint(len(o.arrived), *o.pins.Lost), fmt.Sprint(1+test.lanes, false))
 	}
 }
+
+// The lane that is quiet may be any, and LOST is said SKEW symbol times later, whatever clocks they take.
+func TestTrunkOrderQuiet(t *testing.T) {
+	for quiet := range orderLanes {
+		o := newOrder(t)
+		ticks := o.b.Rand("ticks")
+		for round := range 5 {
+			next := 3 * round
+			at := next
+			for k := range orderLanes {
+				if k != quiet {
+					at++
+					o.lanes[k] = []head{{seq: uint8(at), packet: packet(at, 20)}}
+				}
+			}
+			n := 0
+			for !*o.pins.Lost && n < 3*linkproto.LaneSkew {
+				if *o.pins.Tick = ticks.Chance(0.5); *o.pins.Tick {
+					n++
+				}
+				o.clock()
+			}
+			if n < linkproto.LaneSkew || n > linkproto.LaneSkew+8 {
+				t.Errorf("lane %d is quiet, round %d: LOST after %d symbol times", quiet, round, n)
+			}
+			o.lanes[quiet] = []head{{seq: uint8(next), packet: packet(next, 20)}}
+			for range 200 {
+				o.clock()
+			}
+			check.Equal(t, "packets, lost", fmt.Sprint(len(o.arrived), *o.pins.Lost), fmt.Sprint(3*round+3, false))
+		}
+	}
+}

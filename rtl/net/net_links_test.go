@@ -3,6 +3,7 @@ package net_test
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -20,7 +21,7 @@ type netLinks struct {
 	pins struct {
 		Strict, SValid, SReady, SLast, SVoid, MValid, MReady, MLast, Cancel, HasRoom, Overdue *bool   `port:"*"`
 		WrEn, Clearing                                                                        *bool   `port:"*"`
-		EvBad, EvLate                                                                         *uint8  `port:"*"`
+		EvBad, EvLate, EvLost, EvHops                                                         *uint8  `port:"*"`
 		Node, WrAddr                                                                          *uint16 `port:"*"`
 		WrData                                                                                *uint32 `port:"*"`
 	}
@@ -32,6 +33,7 @@ type netLinks struct {
 	sent    map[[2]int][][]byte // by source and destination
 	bad     int
 	late    int
+	others  int // packets that are dropped and should not be
 	badSent int
 }
 
@@ -121,6 +123,7 @@ func (n *netLinks) clockPort() {
 	n.step()
 	n.bad += int(*p.EvBad & 1)
 	n.late += int(*p.EvLate & 1)
+	n.others += bits.OnesCount8(*p.EvLost) + bits.OnesCount8(*p.EvHops) + bits.OnesCount8(*p.EvBad>>1)
 }
 
 // TestLinks: packets of this node and for it come once, whole and in order, beside those that pass; those that lie about where they are from are
@@ -161,6 +164,7 @@ func TestLinks(t *testing.T) {
 		n.run(20_000, 0.003)
 		settle("with room again")
 		check.Equal(t, "packets dropped as late in the end", n.late, ports)
+		check.Equal(t, "packets dropped without a way or hops, or as bad from links", n.others, 0)
 	})
 }
 

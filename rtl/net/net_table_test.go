@@ -83,6 +83,9 @@ func TestTable(t *testing.T) {
 		clearing := *p.Clearing
 		b.Step(1)
 		if *p.Rst {
+			if *p.Looked != 0 || *p.RdDone {
+				t.Fatalf("clock %d: behind a reset %b are served, a read: %v", now, *p.Looked, *p.RdDone)
+			}
 			*p.Look, *p.RdEn = 0, false
 			continue
 		}

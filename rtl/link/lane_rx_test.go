@@ -23,9 +23,11 @@ type laneRx struct {
 	good, crc, overrun, stray, n int
 }
 
-func newLaneRx(t *testing.T) *laneRx {
+func newLaneRx(t *testing.T) *laneRx { return newLaneRxOf(t, 512, maxPacket) }
+
+func newLaneRxOf(t *testing.T, skew, most int) *laneRx {
 	l := &laneRx{t: t}
-	l.b = moduletest.Open(t, "lane_rx", params{"SKEW_BYTES": 512, "MAX_PACKET": maxPacket, "WIDTH": 4}, &l.pins)
+	l.b = moduletest.Open(t, "lane_rx", params{"SKEW_BYTES": skew, "MAX_PACKET": most, "WIDTH": 4}, &l.pins)
 	l.out = moduletest.NewBeats(t, l.b, "h", 4)
 	*l.pins.Up, *l.pins.Key = true, uint32(frameKey)
 	return l
@@ -153,4 +155,39 @@ func TestLaneRxOverrun(t *testing.T) {
 	l.feed(framed(11, packet(11, 100))...)
 	check.Equal(t, "frames behind a restart", len(l.read()), 0)
 	check.Equal(t, "strays", l.stray, 1)
+}
+
+// Of a long packet all of the length field counts.
+func TestLaneRxLong(t *testing.T) {
+	l := newLaneRxOf(t, 4096, 1032)
+	for i, n := range []int{259, 260, 300, 515, 516, 1031, 1032} {
+		for bit := -1; bit < 16; bit++ {
+			p := packet(i, n)
+			if bit >= 0 {
+				p[1+bit/8] ^= 1 << (bit % 8)
+			}
+			l.feed(framed(i, p)...)
+			l.b.Step(8)
+			heads := l.read()
+			if len(heads) != 1 || heads[0].malformed != (bit >= 0) || !bytes.Equal(heads[0].packet, p) {
+				t.Fatalf("%d bytes, bit %d of the length wrong: %d frames, %+v", n, bit, len(heads), heads)
+			}
+		}
+	}
+}
+
+// As many short frames wait as the window has.
+func TestLaneRxMany(t *testing.T) {
+	l := newLaneRx(t)
+	for n := range 120 {
+		l.feed(framed(n, packet(n, 3))...)
+		check.Equal(t, "frames wait", *l.pins.Waits, true)
+	}
+	for i, h := range l.read() {
+		if int(h.seq) != i || h.doomed || h.malformed {
+			t.Fatalf("frame %d is %+v", i, h)
+		}
+		l.n++
+	}
+	check.Equal(t, "frames", l.n, 120)
 }

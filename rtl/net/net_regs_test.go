@@ -123,14 +123,22 @@ func TestRegs(t *testing.T) {
 			set := func(port string, bits, i int, v uint64) {
 				check.Fatal(t, n.b.Model().Poke(fmt.Sprintf("%s[%d:%d]", port, bits*(i+1)-1, bits*i), v))
 			}
+			drawn := make([][3]uint32, c.ports+1) // status, lanes, peer
+			for p := range drawn {
+				drawn[p] = [3]uint32{n.r.Uint32(), n.r.Uint32(), n.r.Uint32()}
+			}
+			say := func(invert uint32) {
+				for p, d := range drawn {
+					status, lanes, peer := (d[0]^invert)&0xFFFF, (d[1]^invert)&0xFF, d[2]^invert
+					set("status", 16, p, uint64(status))
+					set("lanes", 8, p, uint64(lanes))
+					set("peer", 18, p, uint64(peer>>14))
+					n.want[linkproto.PortStatusReg(p)] = status | linkproto.StatusLanes.In(lanes)
+					n.want[linkproto.PortPeerReg(p)] = peer&^0x3FFF_FFFF | peer>>14&0xFFFF
+				}
+			}
+			say(0)
 			for p := range c.ports + 1 {
-				status, peer := n.r.Uint32()&0xFFFF, n.r.Uint32()
-				lanes := n.r.Uint32() & 0xFF
-				set("status", 16, p, uint64(status))
-				set("lanes", 8, p, uint64(lanes))
-				set("peer", 18, p, uint64(peer>>14))
-				n.want[linkproto.PortStatusReg(p)] = status | linkproto.StatusLanes.In(lanes)
-				n.want[linkproto.PortPeerReg(p)] = peer&^0x3FFF_FFFF | peer>>14&0xFFFF
 				for i := range linkproto.NumRouterCounters {
 					n.want[linkproto.RouterCounter(i).Reg(p)] = 0
 				}
@@ -153,6 +161,11 @@ func TestRegs(t *testing.T) {
 					n.read(linkproto.Reg(r))
 					n.write(linkproto.Reg(r), testbench.Pick(n.r, n.r.Uint32(), n.r.Uint32()&0x001F001F))
 				}
+			}
+			say(^uint32(0)) // each bit has both values
+			for p := range c.ports + 1 {
+				n.read(linkproto.PortStatusReg(p))
+				n.read(linkproto.PortPeerReg(p))
 			}
 			// Each event counts on its own counter, once; those that can come in clocks behind each other do.
 			for p := range c.ports + 1 {
@@ -177,6 +190,23 @@ func TestRegs(t *testing.T) {
 						n.b.Step(7)
 					}
 					n.want[linkproto.PortCounterReg(p, linkproto.Counter(i))] += uint32(count)
+				}
+			}
+			// What a bank of counters shows while another one is read is not read with it.
+			if c.width > 1 {
+				const many = 3 << 10
+				often := uint64(0xFFFF) &^ (1<<linkproto.CntRetries | 1<<linkproto.CntRestarts | 1<<linkproto.CntStops)
+				for p := range 8 { // the first bank
+					set("events", linkproto.NumCounters, p, often)
+				}
+				n.b.Step(many)
+				for p := range 8 {
+					set("events", linkproto.NumCounters, p, 0)
+					for i := range linkproto.NumCounters {
+						if often>>i&1 != 0 {
+							n.want[linkproto.PortCounterReg(p, linkproto.Counter(i))] += many
+						}
+					}
 				}
 			}
 			for r := range 1 << 16 {

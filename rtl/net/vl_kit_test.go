@@ -239,6 +239,11 @@ func (n *netVL) take() {
 		count(&n.seen.ahead, n.out == nil && n.gone > 0 && n.gone < len(n.sending))
 		if n.out = append(n.out, *n.TData); *n.TLast {
 			packet := n.out[linkproto.RouteFields : len(n.out)-linkproto.CRCBytes]
+			var r linkproto.Route
+			check.Fatal(w.t, r.Open(n.out))
+			if r.Src != *n.Node || r.Dest != uint16(2-n.side) || r.State&^0xE1 != 0 || r.State>>6 > uint8(linkproto.KindLost) {
+				w.t.Fatalf("clock %d: side %d sends %v, state %#x", w.now, n.side, &r, r.State)
+			}
 			if len(packet) >= leastMessage && bytes.Equal(packet, n.sending) {
 				w.t.Fatalf("clock %d: a ROUTE ends before it is said whether its packet is the link's", w.now)
 			}

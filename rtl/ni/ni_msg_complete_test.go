@@ -288,3 +288,28 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletePlace: entries of the longest ring of completions.
+func TestCompletePlace(t *testing.T) {
+	e := &msgCompleteTest{t: t}
+	e.b = moduletest.Open(t, "ni_msg_complete", params{"CONTEXTS": 3, "SLOTS": 8, "PAGE_BYTES": 1024, "ADDR_WIDTH": 18}, e)
+	r := e.b.Rand("entries")
+	e.b.Step(16) // the records are cleared
+	*e.EEnabled, *e.ELast, *e.UDone, *e.WTake = true, 255, true, true
+	for range 200 {
+		size, n := r.IntN(13), r.IntN(1<<16)
+		*e.SValid, *e.ESize, *e.ECompletions = 1, uint8(size), uint16(n)
+		words := 0
+		for range 12 {
+			settle(t, e.b)
+			if *e.WValid {
+				check.Equal(t, "address of an entry", int(*e.WAddr), 4*(linkproto.RingCompletions<<size+n&(2<<size-1))+words)
+				words++
+			}
+			ready := *e.SReady
+			e.b.Step(1)
+			*e.SValid &^= ready
+		}
+		check.Equal(t, "words", words, 4)
+	}
+}

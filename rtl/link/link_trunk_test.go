@@ -31,6 +31,7 @@ func TestTrunkClean(t *testing.T) {
 			m.period, m.offer, m.take = c.period, c.offer, c.take
 			m.clocks(c.clocks)
 			m.settle()
+			check.Equal(t, "a frame comes on an idle link", *m.pins.Coming, false)
 			for cnt := range linkproto.Counter(linkproto.NumCounters) {
 				rtl, peer := m.seen[cnt], int(m.peer.Counter(cnt))
 				switch cnt {

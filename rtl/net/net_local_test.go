@@ -125,7 +125,7 @@ func TestLocal(t *testing.T) {
 			n.step()
 			n.step()
 			held, packets := n.bytes-n.freed, n.packets-n.came
-			if n.quiet >= 2 { // what is freed is said two clocks late
+			if !*n.MValid || n.quiet >= 2 { // else one may just be taken, or what is freed is not said yet
 				if *n.Takes != (held+size <= replay && packets < 128) || *n.HasRoom != (held+longest <= replay && packets < 128) {
 					t.Fatalf("with %d bytes in %d packets it takes one of %d: %v, and has room: %v", held, packets, size, *n.Takes, *n.HasRoom)
 				}

@@ -12,9 +12,9 @@ import (
 // TestTable: contexts of every number count what is posted, taken and completed, come to the units while there is work, and keep their counts when they have ended.
 func TestTable(t *testing.T) {
 	var p struct {
-		REn, RWrite, RDone, Forget, Forgotten, STakes, SMore *bool   `port:"*"`
-		RContext, RReg, UValid, UOp, UDone, QValid, QTake    *uint8  `port:"*"`
-		RWdata, RValue, UContext, QContext                   *uint32 `port:"*"`
+		REn, RWrite, RDone, Forget, Forgotten, STakes     *bool   `port:"*"`
+		RContext, RReg, UValid, UOp, UDone, QValid, QTake *uint8  `port:"*"`
+		RWdata, RValue, UContext, QContext                *uint32 `port:"*"`
 	}
 	b := moduletest.Open(t, "ni_msg_table", params{"CONTEXTS": 8, "FRAMES": 256, "PAGE_BYTES": 1024}, &p)
 	const send, fetch, complete = 0, 1, 2

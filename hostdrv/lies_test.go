@@ -161,7 +161,7 @@ func TestLyingPeer(t *testing.T) {
 		{Type: linkproto.TypeMessage, MsgTag: 999, Rest: 7}, {Type: linkproto.TypeMessage, MsgTag: 999, Rest: message.MaxMessage + 1, Data: []byte("a")},
 	} {
 		check.Fatal(t, l.ends[liarNode].Send(check.Must(p.Append(nil))(t)))
-		if i > 1 { // which goes on until its end has come
+		if i > 0 { // which goes on until its end has come
 			check.Fatal(t, l.ends[liarNode].Send(check.Must((&linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: 999, Rest: 1, Data: []byte("a")}).Append(nil))(t)))
 		}
 		exchange(fmt.Sprint("a wrong packet ", i))

@@ -1,6 +1,7 @@
 package net_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -10,11 +11,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
-// TestDirect: module net_direct brings a packet from one line to the other, and each line stands for the port of its place.
+// TestDirect: module net_direct brings a packet from one line to the other, and each line and status stands for the port of its place.
 func TestDirect(t *testing.T) {
 	var p struct {
 		Nonce          *uint32 `port:"*"`
 		LineTx, LineRx *uint32 `port:"*"`
+		Status         *uint32 `port:"*"`
 	}
 	b := moduletest.Open(t, "net_direct", params{"PORTS": 2, "PAGE_BYTES": 64, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "NODES": 64}, &p)
 	r := b.Rand("nonces")
@@ -54,17 +56,25 @@ func TestDirect(t *testing.T) {
 		check.Fatal(t, ends[0].Send(check.Must(sent.Append(nil))(t)))
 		return sent
 	}
-	set := func(reg linkproto.Reg, value uint32) {
-		p := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value}
+	ask := func(p linkproto.Packet) (answer linkproto.Packet) {
+		t.Helper()
 		send(own, 0, check.Must(p.Append(nil))(t))
-		check.Equal(t, "answer", receive(0).Src, own)
+		came := receive(0)
+		check.Equal(t, "who answers", came.Src, own)
+		check.Fatal(t, answer.Decode(came.Packet))
+		return answer
 	}
-	set(linkproto.RegNodeID, own)
-	set(linkproto.RouteReg(2), linkproto.RoutePort.In(2))
+	ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNodeID, Value: own})
+	ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RouteReg(2), Value: linkproto.RoutePort.In(2)})
 	sent := send(2, 5, []byte("\x02\x00\x00"))
 	came := receive(1)
 	sent.Hops--
 	check.Equal(t, "packet", came, sent)
+	changes := linkproto.StatusQueued.In(1) // as an answer goes
+	for port := 1; port <= len(ends); port++ {
+		read := ask(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)}).Value
+		check.Equal(t, fmt.Sprint("status at the pins of port ", port), *p.Status>>(16*(port-1))&0xFFFF&^changes, read&0xFFFF&^changes)
+	}
 }
 
 // TestDirectSerial: ports of SERIAL speak the serial PHY on one wire: two that are cabled to each other come up, beside one that does not.

@@ -2,6 +2,7 @@ package net_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -36,6 +37,9 @@ type netInput struct {
 	queues  [2][outputs][][]byte // what is to leave, in order; of groups the second
 	forks   int                  // packets that left by several outputs at once
 	turns   [outputs]int         // how often one for a node waited while one for a group left, by the output for which both waited
+	owed    uint8                // outputs for which the next one for a group surely waits
+	begun   uint8                // and those by which it has begun
+	nodes   [outputs]int         // packets for nodes that have begun there meanwhile
 	left    int                  // packets that have
 	cut     int                  // and those that were void
 	events  [3]int               // bad, lost, hops
@@ -74,14 +78,38 @@ func (n *netInput) step() {
 	check.Fatal(n.t, n.b.Model().Eval())
 	n.asked, n.asking = *n.Look && !n.r.Chance(n.slow), *n.Dest
 	n.take()
+	n.owed |= *n.Many
 	if *n.Start {
 		n.busy, n.leaving, n.cast, n.have = true, *n.Outs, *n.Cast, nil
+		n.begin()
 	}
 	n.b.Step(1)
 	for i, ev := range []*bool{n.EvBad, n.EvLost, n.EvHops} {
 		if *ev {
 			n.events[i]++
 		}
+	}
+}
+
+// begin looks whether one for a group waits while more than one for nodes begins.
+func (n *netInput) begin() {
+	if to := *n.To; !*n.Cast {
+		if at(n.owed, int(to)) {
+			n.nodes[to]++
+		}
+		if n.nodes[to] > 1 {
+			n.t.Fatalf("a packet for a group waits while %d for nodes leave by output %d", n.nodes[to], to)
+		}
+		return
+	}
+	for o := range outputs {
+		if at(*n.Outs, o) {
+			n.nodes[o] = 0
+		}
+	}
+	n.begun |= *n.Outs
+	if n.owed = ways(binary.LittleEndian.Uint16(n.queues[1][*n.To][0][linkproto.HeaderBytes:])) &^ n.begun; n.owed == 0 {
+		n.begun = 0
 	}
 }
 

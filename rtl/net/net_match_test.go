@@ -24,8 +24,9 @@ func TestMatch(t *testing.T) {
 }
 
 func testMatch(t *testing.T, ports int) {
+	const patience = 3
 	var p netMatch
-	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": 3}, &p)
+	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": patience}, &p)
 	r := b.Rand("wishes")
 	wishes := make([]int, ports*ports) // how many packets wait
 	waited := make([]int, ports*ports) // matches of the output while one does
@@ -133,18 +134,29 @@ func testMatch(t *testing.T, ports int) {
 		t.Errorf("only %d packets began, %d for several outputs, %d for some of those that they are for", matches, forks, halves)
 	}
 	t.Logf("%d packets; at most %d others of an output before one", matches, longest)
-	if most := ports * (ports + 4); longest > most {
+	if most := ports * (patience + 2); longest > most {
 		t.Errorf("an input waited while %d others had its output, at most %d is fair", longest, most)
 	}
 }
 
 // TestMatchForks: an input that is busy whenever copies of others leave by an output that it waits for gets that output in its turn.
 func TestMatchForks(t *testing.T) {
-	const ports, patience, length, forker, other = 4, 3, 10, 0, 3
+	for _, length := range []int{10, 11} { // an even number of clocks, and an odd one
+		for shared := range 8 {
+			t.Run(fmt.Sprintf("output %d, packets of %d clocks", shared, length), func(t *testing.T) { testMatchForks(t, length, shared) })
+		}
+	}
+}
+
+func testMatchForks(t *testing.T, length, shared int) {
+	const ports, patience, forker = 8, 3, 0
+	other := 1 + (shared+1)%(ports-1)
+	place := func(o int) uint64 { return 1 << (o % ports) }
 	var p netMatch
 	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": patience}, &p)
-	check.Fatal(t, b.Model().Poke("many", 0b0110<<(forker*ports)))
-	check.Fatal(t, b.Model().Poke("want", 0b0110<<(forker*ports)|0b0101<<(other*ports)))
+	copies := (place(shared) | place(shared+1)) << (forker * ports)
+	check.Fatal(t, b.Model().Poke("many", copies))
+	check.Fatal(t, b.Model().Poke("want", copies|(place(shared)|place(shared+2))<<(other*ports)))
 	*p.Room = 1<<ports - 1
 	var left [ports]int
 	forks := 0
@@ -164,7 +176,10 @@ func TestMatchForks(t *testing.T) {
 		i := bits.TrailingZeros8(*p.Start)
 		if left[i] = length; i == forker {
 			forks++
-		} else if *p.Outs == 0b0100 {
+		} else if *p.Outs == 1<<shared {
+			if forks <= patience {
+				t.Errorf("it gets the output after %d copies: it was not passed over", forks)
+			}
 			return
 		} else if forks == 0 {
 			left[i] += length / 2 // from here on it is busy when the others end
@@ -174,4 +189,35 @@ func TestMatchForks(t *testing.T) {
 		}
 	}
 	t.Errorf("an input waits for an output by which %d copies have left", forks)
+}
+
+// TestMatchShares: of packets of one clock each output gets a fair share, and each input of it, also when all outputs were given at once before.
+func TestMatchShares(t *testing.T) {
+	const ports, patience, clocks = 8, 3, 8000
+	var p netMatch
+	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": patience}, &p)
+	check.Fatal(t, b.Model().Poke("want", ^uint64(0)))
+	check.Fatal(t, b.Model().Poke("many", 1<<ports-1)) // of input 0, which is first
+	*p.Room = 1<<ports - 1
+	var pairs [ports][ports]int // packets by output and input
+	for range clocks {
+		*p.Done = *p.Start
+		b.Step(1)
+		if *p.Start == 0 {
+			continue
+		}
+		check.Fatal(t, b.Model().Poke("many", 0))
+		for o := range ports {
+			if at(*p.Outs, o) {
+				pairs[o][bits.TrailingZeros8(*p.Start)]++
+			}
+		}
+	}
+	for o, inputs := range pairs {
+		for i, n := range inputs {
+			if even := clocks / (ports * ports); n < even/2 {
+				t.Errorf("input %d has output %d for %d packets, an even share is %d", i, o, n, even)
+			}
+		}
+	}
 }

@@ -15,8 +15,8 @@ import (
 
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
 // SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
-// none. CELL is the cell as the mutant's name has it, with the column where it begins for
-// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
+// none. CELL is the cell as the mutant's name has it, with the columns where it begins and ends for its place, as in @25-46, or with the one where
+// it begins, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
 type Explanation struct {
 	Module, Source, Pin, Reason string
 
@@ -85,17 +85,22 @@ func (e Explanation) covers(m Mutant, source string) bool {
 		return false
 	}
 	cell, pin, _ := strings.Cut(e.Pin, ":")
-	named := m.Cell // with its column for a place, or with none
-	_, named.Place, _ = strings.Cut(m.Cell.Place, ".")
-	named.Place, _, _ = strings.Cut(named.Place, "-")
-	exact := named.String()
-	named.Place = ""
+	from, to, _ := strings.Cut(m.Cell.Place, "-")
+	_, from, _ = strings.Cut(from, ".")
+	_, to, _ = strings.Cut(to, ".")
+	var names []string
+	for _, place := range []string{"", "@" + from, "@" + from + "-" + to} {
+		named := m.Cell
+		named.Place = place
+		name := strings.Replace(named.String(), "@", "", 1)
+		if strings.Contains(cell, "[*]") {
+			name = index.ReplaceAllString(name, "[*]")
+		}
+		names = append(names, name)
+	}
 	port, rest, _ := strings.Cut(pin, "[")
 	bit, kind, _ := strings.Cut(rest, "]=")
-	if strings.Contains(cell, "[*]") {
-		exact = index.ReplaceAllString(exact, "[*]")
-	}
-	return (cell == exact || cell == strings.Replace(named.String(), "@", "", 1)) && (port == "*" || port == m.Port) && coversBit(bit, m.Bit) && (kind == "*" || kind == m.Kind())
+	return slices.Contains(names, cell) && (port == "*" || port == m.Port) && coversBit(bit, m.Bit) && (kind == "*" || kind == m.Kind())
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)

@@ -106,8 +106,9 @@ func TestExplanations(t *testing.T) {
 	explain := func(lines ...string) {
 		check.Fatal(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o666))
 	}
-	explain("# nobody asks", "adder | odd <= a[0] ^ b[0]; | $xor(odd)@16:Y[*]=const0 | for this test", "",
-		"adder | always @(posedge clk) begin | $dff(odd):*[0-3]=const0 | for this test too",
+	explain("# nobody asks", "adder | odd <= a[0] ^ b[0]; | $xor(odd)@16-27:Y[*]=const0 | for this test", "",
+		"adder | always @(posedge clk) begin | $dff(odd)@5:*[0-3]=const0 | for this test too",
+		"adder | odd <= a[0] ^ b[0]; | $xor(odd)@16-26:*[*]=* | there is no such cell",
 		"adder | always @(posedge clk) begin | $dff(odd):*[1-3]=* | there is no such bit")
 	report, survivors := run(t, o)
 	if report.Explained == 0 || len(report.Excused) != report.Explained || report.Excused[0].Reason == "" {

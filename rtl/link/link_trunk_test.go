@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -204,4 +205,74 @@ func TestTrunkCables(t *testing.T) {
 	check.Equal(t, "status says foreign", linkproto.StatusForeign.Of(uint32(*m.pins.Status)), 1)
 	m.settle()
 	check.Equal(t, "restarts", m.seen[linkproto.CntRestarts], 0)
+}
+
+// The link comes up over any one of eight lanes, and BARRIERs pass it, whoever the peer is; and any lane that dies is left out.
+func TestTrunkEachLane(t *testing.T) {
+	m := newTrunk(t, 8, 8, skewed)
+	cut := func(lane int, cut bool) { m.out[lane].cut, m.in[lane].cut = cut, cut }
+	for _, nonce := range []uint32{0x5555_5555, 0xAAAA_AAAA} {
+		for k := range m.lanes {
+			name := fmt.Sprintf("lane %d alone, nonce %#x: ", k, nonce)
+			for i := range m.lanes {
+				cut(i, i != k)
+			}
+			m.cfg.Nonce = nonce
+			m.replacePeer()
+			m.resetRTL()
+			m.clocks(2 * trunkTimer)
+			rtl, peer := m.open()
+			check.Equal(t, name+"open lanes, foreign lanes", [3]int{rtl, peer, int(*m.pins.Foreign)}, [3]int{1, 1, 0})
+			word := uint16(m.rng.IntN(1 << 13))
+			m.told, *m.pins.Say = nil, 1<<13|word
+			m.peer.Say(uint8(word>>8)^5, uint8(word)^0x5A)
+			m.clocks(150)
+			group, value, ok := m.peer.Heard()
+			check.Equal(t, name+"heard by the Go end", []any{uint16(group)<<8 | uint16(value), ok}, []any{word, true})
+			check.Equal(t, name+"heard by the RTL", m.told, []uint16{word ^ 0x55A})
+		}
+	}
+	m.settle()
+	for k := m.lanes - 1; k > 0; k-- {
+		cut(k, true)
+		m.clocks(3 * trunkTimer)
+		m.wants(k)
+	}
+	m.settle()
+}
+
+// A frame that was on a lane as it died is told as lost though none comes behind it: it is sent again long before RETRY.
+func TestTrunkLastFrame(t *testing.T) {
+	m := newTrunk(t, 4, 4, skewed)
+	m.clocks(3000)
+	m.settle()
+	m.in[0].cut = true // the lane that is asked for a frame first
+	p := packet(len(m.down.offered), 20)
+	m.down.offered = append(m.down.offered, p)
+	check.Fatal(t, m.peer.Send(p))
+	m.clocks(100)
+	check.Equal(t, "packets on the dead lane", len(m.down.offered)-m.down.next, 1)
+	m.clocks(3*trunkTimer + 2*linkproto.LaneSkew)
+	check.Equal(t, "packets missing", len(m.down.offered)-m.down.next, 0)
+	check.Equal(t, "retries", m.peer.Counter(linkproto.CntRetries), 0)
+}
+
+// For a frame that is lost it goes back once, however much later than the first lane the others say so. Frames before 32 are not lost.
+func TestTrunkLostOnce(t *testing.T) {
+	m := newTrunk(t, 4, 4, func(lane int) int { return 3 + 30*lane })
+	m.offer = 0
+	m.clocks(3000)
+	m.wants(4)
+	for n := range 40 {
+		m.loading = packet(n, 20)
+		m.up.offered = append(m.up.offered, m.loading)
+		if n < 32 {
+			m.clocks(60)
+			continue
+		}
+		m.damage()
+		m.clocks(3 * trunkTimer)
+		check.Equal(t, fmt.Sprintf("frame %d is lost: packets arrived, replays, retries", n),
+			[3]int{m.up.next, m.seen[linkproto.CntReplays], m.seen[linkproto.CntRetries]}, [3]int{n + 1, n - 31, 0})
+	}
 }

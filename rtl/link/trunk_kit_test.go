@@ -98,6 +98,29 @@ func (m *trunk) resetRTL() {
 
 func (m *trunk) rtlUp() bool { return *m.pins.Status&1 != 0 }
 
+// sends is the symbol that the RTL sends next on a lane.
+func (m *trunk) sends(lane int) linkproto.Symbol {
+	return linkproto.Symbol(check.Must(m.b.Model().Peek(fmt.Sprintf("tx_sym[%d:%d]", 9*lane+8, 9*lane)))(m.t))
+}
+
+// damage takes three bytes out of the next frame from the RTL.
+func (m *trunk) damage() {
+	m.t.Helper()
+	for range trunkTimer {
+		for k := range m.lanes {
+			if m.sends(k) == linkproto.SymSOP {
+				m.clock()
+				m.out[k].cut = true
+				m.clocks(3)
+				m.out[k].cut = false
+				return
+			}
+		}
+		m.clock()
+	}
+	m.t.Fatal("no frame begins")
+}
+
 // clock moves everything by one clock.
 func (m *trunk) clock() {
 	p := &m.pins
@@ -109,8 +132,7 @@ func (m *trunk) clock() {
 	if symbol {
 		*p.TxReady, *p.Tick = 1<<m.lanes-1, 1<<m.lanes-1
 		for k := range m.lanes {
-			sent := linkproto.Symbol(check.Must(model.Peek(fmt.Sprintf("tx_sym[%d:%d]", 9*k+8, 9*k)))(m.t))
-			m.out[k].step(sent, func(s linkproto.Symbol) { m.peer.Feed(m.to[k], []linkproto.Symbol{s}) })
+			m.out[k].step(m.sends(k), func(s linkproto.Symbol) { m.peer.Feed(m.to[k], []linkproto.Symbol{s}) })
 			back := [1]linkproto.Symbol{linkproto.SymIdle}
 			m.peer.Emit(m.to[k], back[:])
 			m.in[k].step(back[0], func(s linkproto.Symbol) {

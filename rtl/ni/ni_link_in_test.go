@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
@@ -174,4 +176,49 @@ func testLinkInHold(t *testing.T, width int, spaced bool) {
 	if held < 100 {
 		t.Errorf("only %d packets waited", held)
 	}
+}
+
+// TestLinkInLargest: every bit of an address in the largest buffer counts.
+func TestLinkInLargest(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		const bits = 21
+		var p struct {
+			SValid, SReady, SLast, SSure, Allowed, WValid, WTake, NReady *bool   `port:"*"`
+			WMask                                                        *uint8  `port:"*"`
+			LookFrame                                                    *uint16 `port:"*"`
+			WAddr                                                        *uint32 `port:"*"`
+		}
+		word := wordOf(width)
+		b := moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkproto.MaxPageBytes, "ADDR_WIDTH": bits, "WIDTH": width, "WORD": word}, &p)
+		in := moduletest.NewBeats(t, b, "s", width)
+		*p.SSure, *p.Allowed, *p.NReady = true, true, true
+		for n := range 2 * bits {
+			addr := uint32(1) << (n % bits)
+			if n >= bits {
+				addr ^= 1<<bits - 1
+			}
+			raw := append(binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), 5, 0}, addr), 1)
+			var written []uint32
+			for i, clock := 0, 0; clock < 30; clock++ {
+				if *p.SValid = i < len(raw); *p.SValid {
+					*p.SLast = i+in.Put(raw[i:]) == len(raw)
+				}
+				*p.WTake = false
+				settle(t, b)
+				*p.WTake = *p.WValid
+				settle(t, b)
+				for lane := range word {
+					if *p.WValid && *p.WMask>>lane&1 != 0 {
+						check.Equal(t, "frame that is looked up", uint32(*p.LookFrame), addr/linkproto.MaxPageBytes)
+						written = append(written, *p.WAddr*uint32(word)+uint32(lane))
+					}
+				}
+				if *p.SValid && *p.SReady {
+					i += width
+				}
+				b.Step(1)
+			}
+			check.Equal(t, "addresses written", written, []uint32{addr})
+		}
+	})
 }

@@ -192,3 +192,27 @@ func TestMessagesRefused(t *testing.T) {
 		m.enable(1)
 	}
 }
+
+// TestMessagesMoved: a link that was refused by a context, and is opened anew for another one, waits for that one's receives.
+func TestMessagesMoved(t *testing.T) {
+	m := openMessages(t)
+	for _, context := range []int{1, 2, 3} {
+		m.enable(context)
+	}
+	for n, context := range []int{3, 2} {
+		m.open(1, 2, 1)
+		m.open(2, 1, context)
+		m.put(1, 0, n, linkproto.Posted{Addr: uint32(startOf(1) + msgSendAt), Length: 4, VL: 1})
+		m.ask(linkproto.ContextRegSendTail.Reg(1), true, uint32(n+1))
+		m.idle(2000)
+		check.Equal(t, fmt.Sprintf("OWN_STOP of a link of context %d", context), linkproto.StatusOwnStop.Of(m.ask(linkproto.VLRegStatus.Reg(2), false, 0)), 1)
+		if n == 0 {
+			m.ask(linkproto.VLRegStatus.Reg(2), true, 0)
+			m.ask(linkproto.VLRegStatus.Reg(1), true, 0)
+			m.until(1, 1)
+		}
+	}
+	m.put(2, linkproto.RingReceives, 0, linkproto.Posted{Addr: uint32(startOf(2) + msgSendAt), Length: 4})
+	m.ask(linkproto.ContextRegReceiveTail.Reg(2), true, 1)
+	m.until(2, 1)
+}

@@ -18,12 +18,12 @@ type msgEntry struct {
 	count       uint16
 }
 
-// drawEntry draws one whose rings fit in a memory of msgFrames frames.
-func drawEntry(r *testbench.Rand) msgEntry {
+// drawEntry draws one whose rings fit in a memory of so many frames.
+func drawEntry(r *testbench.Rand, frames int) msgEntry {
 	e := msgEntry{enabled: r.Chance(0.9), size: uint8(r.IntN(5)), count: uint16(r.Uint32())}
-	frames := max(1, linkproto.RingsOf(1<<e.size)/msgPage)
-	e.first = uint8(r.IntN(msgFrames - frames + 1))
-	e.last = e.first + uint8(frames-1+r.IntN(msgFrames-frames-int(e.first)+1))
+	rings := max(1, linkproto.RingsOf(1<<e.size)/msgPage)
+	e.first = uint8(r.IntN(frames - rings + 1))
+	e.last = e.first + uint8(rings-1+r.IntN(frames-rings-int(e.first)+1))
 	return e
 }
 
@@ -246,7 +246,7 @@ func (e *msgCompleteTest) completes(w msgWhat) {
 		}
 	}
 	if asks(false); !entry.enabled {
-		e.entries[w.number] = drawEntry(e.r)
+		e.entries[w.number] = drawEntry(e.r, msgFrames)
 		return
 	}
 	at := entry.place(linkproto.RingCompletions, int(entry.count), 2)
@@ -258,7 +258,7 @@ func (e *msgCompleteTest) completes(w msgWhat) {
 			})
 		}
 	}
-	e.entries[w.number] = drawEntry(e.r) // which does not count for this one any more
+	e.entries[w.number] = drawEntry(e.r, msgFrames) // which does not count for this one any more
 	asks(true)
 	e.seen[0]++
 }
@@ -270,7 +270,7 @@ func TestComplete(t *testing.T) {
 	e.b = moduletest.Open(t, "ni_msg_complete", params{"CONTEXTS": 3, "SLOTS": 8, "PAGE_BYTES": msgPage, "ADDR_WIDTH": 11}, e)
 	e.r = e.b.Rand("others")
 	for i := range e.entries {
-		e.entries[i] = drawEntry(e.r)
+		e.entries[i] = drawEntry(e.r, msgFrames)
 	}
 	for range 8 {
 		e.quiet(1) // the records are cleared

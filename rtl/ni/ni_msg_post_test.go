@@ -68,7 +68,7 @@ func (e *msgPostTest) inputs() {
 			e.queue = append(e.queue, c)
 		}
 	} else if !x.enabled && !(*e.Forget && *e.ForgetContext == c) && e.now > x.ended+100 {
-		x.msgEntry, x.posted = drawEntry(r), 0
+		x.msgEntry, x.posted = drawEntry(r, msgFrames), 0
 		x.enabled = true
 	}
 	rises := !*e.Forget && r.Chance(0.01)

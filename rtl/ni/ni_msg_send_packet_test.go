@@ -41,6 +41,7 @@ func (e *msgSendTest) judgeLink(x *msgSender) {
 	e.packet = check.Must(p.Append(nil))(e.t)
 	e.size = len(e.packet)
 	e.seen["of several packets"] += count(!e.last)
+	e.seen["of 4 KB and more"] += count(e.words[1] >= 4096 && !begun)
 	e.seen["all slots but one used"] += count(e.used == sendShare-1)
 	e.seen["without a byte"] += count(bytes == 0)
 	e.seen["with a link full but for one"] += count(held == sendWindow-1 || held == sendShare-e.used-1)
@@ -85,9 +86,9 @@ func (e *msgSendTest) ends(x *msgSender) {
 // where there is room, and a message goes on behind what of it is net_vl's, while its link has the same life.
 func TestSend(t *testing.T) {
 	e := &msgSendTest{t: t, seen: map[string]int{}}
-	e.b = moduletest.Open(t, "ni_msg_send", params{"CONTEXTS": 2, "VIRTUAL": 3, "PAGE_BYTES": msgPage, "ADDR_WIDTH": 11, "WINDOW": sendWindow, "SHARE": sendShare}, e)
+	e.b = moduletest.Open(t, "ni_msg_send", params{"CONTEXTS": 2, "VIRTUAL": 3, "PAGE_BYTES": msgPage, "ADDR_WIDTH": 14, "WINDOW": sendWindow, "SHARE": sendShare}, e)
 	e.r = e.b.Rand("others")
-	e.memory = e.r.Bytes(msgMemory)
+	e.memory = e.r.Bytes(sendFrames * msgPage)
 	e.b.Step(4) // it clears what it knows of messages
 	for e.now < 60_000 {
 		if e.state == sendIdle && e.r.Chance(0.02) {
@@ -95,6 +96,6 @@ func TestSend(t *testing.T) {
 		}
 		e.clock()
 	}
-	enough(t, e.seen, 3, "packets", "without a byte", "of several packets", "all slots but one used", "with a link full but for one", "no room for it", "refused",
+	enough(t, e.seen, 3, "packets", "without a byte", "of several packets", "of 4 KB and more", "all slots but one used", "with a link full but for one", "no room for it", "refused",
 		"forgotten in the middle", "BAD_DESCRIPTOR", "BAD_LINK", "CLOSED")
 }

@@ -12,6 +12,7 @@ import (
 
 // Sizes of TestSend.
 const (
+	sendFrames = 256
 	sendWindow = 6
 	sendShare  = 4
 	sendMost   = msgPage + linkproto.PacketExtra - linkproto.HeaderBytes - messageFields // bytes of a message in a packet
@@ -94,6 +95,9 @@ func (e *msgSendTest) draw(c uint8) {
 	if x.owns(x.d.Addr, x.d.Length) && r.Chance(0.8) {
 		x.d.Length = min(x.d.Length, uint32(testbench.Pick(r, 0, 1, 3, sendMost-1, sendMost, sendMost+1, 2*sendMost, 3*sendMost+1)))
 	}
+	if long := uint32(r.Between(4096, 8191)); x.owns(x.d.Addr, long) && r.Chance(0.2) {
+		x.d.Length = long
+	}
 	if r.Chance(0.05) {
 		x.d.VL |= 1 << r.IntN(16)
 	}
@@ -107,7 +111,7 @@ func (e *msgSendTest) inputs() {
 	r := e.r
 	if c := uint8(r.IntN(4)); !e.table[c].enabled {
 		if !(*e.Forget && *e.ForgetContext == c) && r.Chance(0.05) {
-			e.table[c].msgEntry = drawEntry(r)
+			e.table[c].msgEntry = drawEntry(r, sendFrames)
 			e.table[c].enabled = true
 		}
 	} else if !e.table[c].sends && r.Chance(0.05) {

@@ -18,7 +18,7 @@ func testVirtual(t *testing.T, width int) {
 		SValid, SReady, SLast, TValid, TReady, TLast, RValid, RReady, RLast *bool   `port:"*"`
 		WValid, WTake, NReady, Allowed, EvDenied                            *bool   `port:"*"`
 		RegEn, RegWrite, RegDone, RegOk, OEn, ODone, OOk                    *bool   `port:"*"`
-		MReady, LookVl, WMask, WAddr                                        *uint8  `port:"*"`
+		MReady, MValid, MLast, LookVl, WMask, WAddr                         *uint8  `port:"*"`
 		Node, RegAddr, LookFrame                                            *uint16 `port:"*"`
 		RegWdata, RegValue, OValue                                          *uint32 `port:"*"`
 	}
@@ -26,7 +26,7 @@ func testVirtual(t *testing.T, width int) {
 	b := moduletest.Open(t, "ni_virtual", params{"VIRTUAL": 3, "SLOTS": 8, "WINDOW": 4, "PAGE_BYTES": page, "ADDR_WIDTH": 10, "WIDTH": width, "WORD": word}, &p)
 	*p.Node, *p.MReady, *p.NReady = 7, 3, true
 	r, in, out, back := b.Rand("data"), moduletest.NewBeats(t, b, "s", width), moduletest.NewBeats(t, b, "t", width), moduletest.NewBeats(t, b, "r", width)
-	memory, denied := make([]byte, 4*page), 0
+	memory, denied, dones := make([]byte, 4*page), 0, 0
 	frameOf := map[uint16]uint8{0: other, 1: one} // the ends whose writes it takes
 	clock := func() {
 		settle(t, b)
@@ -43,6 +43,7 @@ func testVirtual(t *testing.T, width int) {
 				memory[word*int(*p.WAddr)+lane] = byte(data >> (8 * lane))
 			}
 		}
+		dones += count(*p.MValid&*p.MLast&1 != 0)
 		b.Step(1)
 		denied += count(*p.EvDenied)
 	}
@@ -65,6 +66,30 @@ func testVirtual(t *testing.T, width int) {
 		}
 		t.Fatalf("%v is not answered", reg)
 		return 0, false
+	}
+	send := func(vl int, packet []byte) {
+		t.Helper()
+		raw := inVirtual(t, vl, packet)
+		for i, clocks := 0, 0; i < len(raw); clocks++ {
+			size := min(width, len(raw)-i)
+			if !*p.SValid {
+				in.Put(raw[i:])
+			}
+			*p.SValid, *p.SLast = true, i+size == len(raw)
+			settle(t, b)
+			ready := *p.SReady
+			if clock(); ready {
+				*p.SValid = false
+				i += size
+			}
+			if clocks == 2000 {
+				t.Fatalf("byte %d of % x is not taken", i, raw)
+			}
+		}
+		*p.SValid = false
+		for range 1000 { // and it is acknowledged
+			clock()
+		}
 	}
 	for range 50 {
 		clock()
@@ -93,6 +118,9 @@ func testVirtual(t *testing.T, width int) {
 	check.Equal(t, "a register of others", value, 0xABCD)
 	_, ok = ask(linkproto.VLRegExpect.Reg(one), true, 5)
 	check.Equal(t, "EXPECT can be written", ok, false)
+	send(one, check.Must((&linkproto.Packet{Type: linkproto.TypeResume, Tag: 5}).Append(nil))(t))
+	check.Equal(t, "DONEs of a RESUME", dones, 1)
+	send(one, check.Must((&linkproto.Packet{Type: linkproto.TypeSpace, Packets: 1}).Append(nil))(t))
 
 	want := make([]byte, len(memory))
 	const packets = 60
@@ -108,24 +136,7 @@ func testVirtual(t *testing.T, width int) {
 			wantDenied++
 		}
 		write := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame*page + off), Data: data}).Append(nil))(t)
-		raw := inVirtual(t, end, write)
-		for i := 0; i < len(raw); {
-			size := min(width, len(raw)-i)
-			if !*p.SValid {
-				in.Put(raw[i:])
-			}
-			*p.SValid, *p.SLast = true, i+size == len(raw)
-			settle(t, b)
-			ready := *p.SReady
-			if clock(); ready {
-				*p.SValid = false
-				i += size
-			}
-		}
-		*p.SValid = false
-		for range 1000 { // and it is acknowledged
-			clock()
-		}
+		send(end, write)
 	}
 	check.Equal(t, "receive buffer", memory, want)
 	check.Equal(t, "writes denied", denied, wantDenied)

@@ -1,17 +1,24 @@
 package ni_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // TestVLOut: ni_vl_out gives what comes by virtual links to the host or to the receive buffer, in order, a trap when all before it is carried out, and what the
-// host is to be told behind all that came before; nothing is left of what is taken back or malformed.
+// host is to be told behind all that came before, while the host takes nothing too; nothing is left of what is taken back or malformed.
 func TestVLOut(t *testing.T) {
+	t.Run("small packets", func(t *testing.T) { testVLOut(t, vlLongest, 256, 1500) })
+	t.Run("largest packets", func(t *testing.T) { testVLOut(t, linkproto.MaxPacket(linkproto.MaxPageBytes), 16384, 120) })
+}
+
+func testVLOut(t *testing.T, longest, hold, packets int) {
 	const frames = 4
 	var p struct {
 		Room, Halts, SValid, SReady, SHost, SLast, SVoid *bool   `port:"*"`
@@ -22,15 +29,15 @@ func TestVLOut(t *testing.T) {
 		ToldStatus                                       *uint16 `port:"*"`
 		M                                                offer   `port:"*"`
 	}
-	b := moduletest.Open(t, "ni_vl_out", params{"VIRTUAL": 3, "FRAMES": frames, "MAX_PACKET": vlLongest, "HOLD_BYTES": 256}, &p)
+	b := moduletest.Open(t, "ni_vl_out", params{"VIRTUAL": 3, "FRAMES": frames, "MAX_PACKET": longest, "HOLD_BYTES": hold}, &p)
 	r := b.Rand("network")
 	var told, wantTold, written, wantWritten []string
 	var writing []byte
 	busy, bad, wantBad, halts, voids := 0, 0, 0, 0, 0 // busy: clocks that a write goes on
-	early, undone := 0, 0                             // bytes that come out on trial; packets of which some have, and that are taken back
-	slow := 0.7
+	early, undone, full := 0, 0, 0                    // bytes that come out on trial; packets of which some have, and that are taken back
+	slow, stall := 0.7, false                         // stall: the host takes nothing
 	clock := func() (taken bool) {
-		*p.M.Ready, *p.IReady, *p.Quiet = r.Chance(slow), r.Chance(slow), busy == 0 && len(writing) == 0
+		*p.M.Ready, *p.IReady, *p.Quiet = !stall && r.Chance(slow), r.Chance(slow), busy == 0 && len(writing) == 0
 		settle(t, b)
 		busy = max(busy-1, 0)
 		if *p.IVoid {
@@ -57,37 +64,53 @@ func TestVLOut(t *testing.T) {
 		bad += count(*p.EvBad)
 		return taken
 	}
-	for n := range 1500 {
+	tell := func(vl int) string { // it is told in the next clock
+		*p.Told, *p.ToldVl, *p.ToldFreed, *p.ToldStatus = true, uint8(vl), uint8(r.IntN(256)), uint16(r.Uint32())
+		space := check.Must((&linkproto.Packet{Type: linkproto.TypeSpace, Bytes: *p.ToldStatus, Packets: *p.ToldFreed}).Append(nil))(t)
+		return fmt.Sprintf("%x", inVirtual(t, vl, space))
+	}
+	most := longest - linkproto.HeaderBytes
+	for n := range packets {
 		vl, packet, malformed := r.IntN(8), []byte{byte(linkproto.TypeWrite), 0, 0}, false
-		packet = append(packet, r.Bytes(r.IntN(vlLongest-linkproto.HeaderBytes+1))...)
+		packet = append(packet, r.Bytes(min(testbench.Pick(r, r.IntN(most+1), 128+r.IntN(8), most), most))...)
 		switch r.IntN(4) {
 		case 0:
 			packet[0] = byte(linkproto.TypeMessage)
 			malformed = len(packet) < linkproto.HeaderBytes+8
 		case 1:
-			frame := uint16(r.IntN(2 * frames))
+			frame := testbench.Pick(r, uint16(r.IntN(2*frames)), uint16(r.IntN(frames))|1<<r.IntN(16))
 			packet = check.Must((&linkproto.Packet{Type: linkproto.TypePage, Frame: frame, Port: r.Uint32()}).Append(nil))(t)
 			malformed = frame >= frames
 		}
-		packet[1] = byte(len(packet) - linkproto.HeaderBytes)
+		binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes))
 		host := linkproto.Type(packet[0]) != linkproto.TypeWrite
-		slow = []float64{0.9, 0.2}[n/100%2]
-		for host && !*p.Room {
-			clock()
+		slow = []float64{0.9, 0.2}[15*n/packets%2]
+		for clocks := 0; host && !*p.Room; clocks++ {
+			if clock(); clocks > 20*hold {
+				t.Fatalf("no room for packet %d", n)
+			}
 		}
 		*p.SVl, *p.SHost = uint8(vl), host
-		last := len(packet)
+		stall = r.Chance(0.3)
+		last, space := len(packet), ""
 		if r.Chance(0.1) {
 			last = 1 + r.IntN(len(packet)-1)
 		}
-		for i := 0; i < last; {
+		for i, clocks := 0, 0; i < last; clocks++ {
+			if clocks > 20*hold {
+				t.Fatalf("byte %d of packet %d, % x, is not taken", i, n, packet)
+			}
 			if *p.SValid = *p.SValid || r.Chance(0.9); *p.SValid {
 				*p.SData, *p.SLast = packet[i], i == len(packet)-1
+			}
+			if i > 0 && space == "" && *p.ToldReady && r.Chance(0.02) {
+				space = tell(r.IntN(8)) // behind the packet that is underway
 			}
 			if clock() {
 				*p.SValid = false
 				i++
 			}
+			*p.Told = false
 		}
 		*p.SHost, *p.SLast = false, false
 		switch {
@@ -101,25 +124,34 @@ func TestVLOut(t *testing.T) {
 		case malformed:
 			wantBad++
 		default:
+			full += count(len(packet) == longest)
 			wantTold = append(wantTold, fmt.Sprintf("%x", inVirtual(t, vl, packet)))
 		}
-		if *p.ToldReady && r.Chance(0.2) {
-			*p.Told, *p.ToldVl, *p.ToldFreed, *p.ToldStatus = true, uint8(vl), uint8(r.IntN(256)), uint16(r.Uint32())
-			space := check.Must((&linkproto.Packet{Type: linkproto.TypeSpace, Bytes: *p.ToldStatus, Packets: *p.ToldFreed}).Append(nil))(t)
-			wantTold = append(wantTold, fmt.Sprintf("%x", inVirtual(t, vl, space)))
-			clock()
-			*p.Told = false
-			clock() // told_ready may fall in the clock behind
+		if space != "" {
+			wantTold = append(wantTold, space)
 		}
+		for range 1 + 150*count(stall) { // as many as it takes
+			if *p.ToldReady && r.Chance(0.2) {
+				wantTold = append(wantTold, tell(vl))
+				clock()
+				*p.Told = false
+				clock() // told_ready may fall in the clock behind
+			}
+			if stall {
+				clock()
+			}
+		}
+		stall = false
 	}
 	slow = 1
-	for range 2000 {
+	for range 2000 + hold {
 		clock()
 	}
 	check.Equal(t, "told", told, wantTold)
 	check.Equal(t, "written", written, wantWritten)
 	check.Equal(t, "bad packets", bad, wantBad)
-	if bad < 50 || halts < 50 || voids < 50 || len(written) < 200 || early < 500 || undone < 15 {
-		t.Errorf("%d bad, %d traps, %d taken back, %d of them after they had begun, %d written, %d bytes on trial: too few", bad, halts, voids, undone, len(written), early)
+	if full == 0 || min(bad, halts, voids) < packets/40 || len(written) < packets/8 || early < packets/3 || undone < packets/100 {
+		t.Errorf("%d bad, %d traps, %d taken back, %d of them after they had begun, %d written, %d bytes on trial, %d MESSAGEs of the largest size: too few",
+			bad, halts, voids, undone, len(written), early, full)
 	}
 }

@@ -15,6 +15,13 @@ func TestTrace(t *testing.T) {
 	for _, ports := range []int{2, 3, 8} {
 		t.Run(fmt.Sprint(ports), func(t *testing.T) {
 			x := newTracer(t, ports, 1024, 1000)
+			for r := linkproto.TraceReg(0); r < 16; r++ { // those above POST are not written
+				x.write(r, 1<<r)
+			}
+			for r, want := range map[linkproto.TraceReg]uint32{linkproto.TraceMask: 1 << linkproto.TraceMask, linkproto.TraceTrigger: 1 << linkproto.TraceTrigger,
+				linkproto.TracePorts: 1 << linkproto.TracePorts, linkproto.TracePost: 1 << linkproto.TracePost} {
+				check.Equal(t, fmt.Sprint("register ", r), x.read(r), want)
+			}
 			lost := 0
 			for round := range 24 {
 				var s linkproto.TraceSetup

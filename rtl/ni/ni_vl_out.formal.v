@@ -65,6 +65,35 @@ always @* if (f_run && !rst) begin
     if (state == IDLE && f_owed) assert (!writes);
 end
 
+// What is for the host is judged by what it says itself, its last byte too. A packet has as many bytes as it says.
+reg [39:0] f_head;                      // its first five bytes
+reg [2:0]  f_at;                        // how many of them have come
+wire [39:0] f_whole = {f_at == 3'd4 ? s_data : f_head[39:32], f_at == 3'd3 ? s_data : f_head[31:24], f_at == 3'd2 ? s_data : f_head[23:16],
+                       f_at == 3'd1 ? s_data : f_head[15:8], f_at == 3'd0 ? s_data : f_head[7:0]};      // with that of this clock
+wire [4:0]  f_type = f_whole[4:0];
+wire [15:0] f_says = f_whole[23:8], f_frame = f_whole[39:24];
+always @(posedge clk) begin
+    if (take) f_head <= f_whole;
+    if (take && f_at != 3'd5) f_at <= f_at + 3'd1;
+    if (state == IDLE) f_at <= 3'd0;
+end
+always @* if (take && s_last) assume (f_at == 3'd5 ? f_says >= 16'd3 : f_at >= 3'd2 && f_says == {13'd0, f_at} - 16'd2);
+always @* if (f_run && !rst) begin
+    if (take && s_last && s_host)
+        assert (good == (f_type == `LP_TYPE_MESSAGE ? f_says >= `LP_MESSAGE_MIN_LENGTH :
+                         f_type == `LP_TYPE_PAGE ? f_says == `LP_PAGE_MIN_LENGTH && f_frame < FRAMES :
+                         f_type == `LP_TYPE_CONNECT && f_says >= `LP_CONNECT_MIN_LENGTH && f_says <= `LP_CONNECT_MAX_LENGTH));
+    // What ties the registers together; induction needs it.
+    if (state == NUMBER || state == BODY) begin
+        assert (at == f_at && at <= (state == BODY ? 3'd5 : 3'd0));
+        if (at > 3'd0) assert (kind == f_head[4:0]);
+        if (at > 3'd1) assert (length[7:0] == f_head[15:8]);
+        assert (length[15:8] == (at > 3'd2 ? f_head[23:16] : 8'd0));
+        if (at > 3'd3) assert (frame[7:0] == f_head[31:24]);
+        if (at > 3'd4) assert (frame[15:8] == f_head[39:32]);
+    end
+end
+
 // What comes out for the host: f_got bytes of the packet, of which f_gave have gone to the composer, behind the head.
 (* anyconst *) wire [16:0] f_which;
 reg [16:0] f_got, f_gave;

@@ -92,6 +92,7 @@ module ni_vl_out #(
         case (state)
             IDLE: begin
                 at    <= 3'd0;
+                length[15:8] <= 8'd0;   // its byte may be the packet's last one, which is judged before it is kept
                 state <= held ? SPACE : begins ? NUMBER : IDLE;
             end
             SPACE: begin

@@ -14,7 +14,7 @@ func ni() []prove.Proof {
 		{
 			Name: "ni_vl_out",
 			Properties: "what comes by virtual links goes on behind its link's number, each byte once and in order, to the host or the receive buffer, and nothing is left of what is taken back; " +
-				"what the host is told goes whole and before the next packet; a VIRTUAL's head has its length; the number of what is written changes only when all before is done; " +
+				"what the host is told goes whole and before the next packet; a VIRTUAL's head has its length; what is for the host is judged by its own bytes; the number of what is written changes only when all before is done; " +
 				"a packet that has begun waits neither for the host nor for another's trap",
 			Top: "ni_vl_out", Params: params{"VIRTUAL": "3", "FRAMES": "4", "MAX_PACKET": "24", "HOLD_BYTES": "128"}, Depth: 3,
 			Files: []string{"ni/ni_vl_out.v"}, Parts: []string{"common/fifo_commit.v", "common/ram_sdp.v", "common/at_least.v"},

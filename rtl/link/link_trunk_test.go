@@ -257,7 +257,7 @@ func TestTrunkLastFrame(t *testing.T) {
 	check.Equal(t, "retries", m.peer.Counter(linkproto.CntRetries), 0)
 }
 
-// For a frame that is lost it goes back once, however much later than the first lane the others say so. Frames before 32 are not lost.
+// The RTL goes back once for a lost frame, however late the other lanes report the loss. The numbers of the frames that are lost have bit 5 set.
 func TestTrunkLostOnce(t *testing.T) {
 	m := newTrunk(t, 4, 4, func(lane int) int { return 3 + 30*lane })
 	m.offer = 0

@@ -150,13 +150,14 @@ func TestTrunkIssueRetry(t *testing.T) {
 		*m.pins.LoadSeq = 0
 		m.run(10+later, 3) // reset is over by then
 		*m.pins.LoadSeq = 5
-		gaveUp := 0 // with which retry
+		var gaveUp []int // with which retries
 		for range 6500 {
 			if m.clock(3); *m.pins.GiveUp {
-				gaveUp = m.retries
+				gaveUp = append(gaveUp, m.retries)
 			}
 		}
-		check.Equal(t, fmt.Sprintf("begun %d clocks later: retries, replays, gave up with retry", later), [3]int{m.retries, m.replays, gaveUp}, [3]int{3, 2, 3})
+		check.Equal(t, fmt.Sprintf("begun %d clocks later: gave up with retries", later), gaveUp, []int{3})
+		check.Equal(t, fmt.Sprintf("begun %d clocks later: retries, replays", later), [2]int{m.retries, m.replays}, [2]int{3, 2})
 	}
 }
 

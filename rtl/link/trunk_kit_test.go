@@ -93,7 +93,7 @@ func (m *trunk) resetRTL() {
 	m.down.reset, m.up.reset = true, true
 	m.loading, m.coming, m.loaded = nil, nil, 0
 	*m.pins.SValid, *m.pins.MReady, *m.pins.RxValid, *m.pins.Tick, *m.pins.TxReady = false, false, 0, 0, 0
-	m.b.Reset("rst", uint64(m.rng.Between(1, 3)))
+	m.b.Reset("rst", uint64(m.rng.Between(2, 4))) // two clocks at least, as link_replay asks
 }
 
 func (m *trunk) rtlUp() bool { return *m.pins.Status&1 != 0 }
@@ -103,7 +103,7 @@ func (m *trunk) sends(lane int) linkproto.Symbol {
 	return linkproto.Symbol(check.Must(m.b.Model().Peek(fmt.Sprintf("tx_sym[%d:%d]", 9*lane+8, 9*lane)))(m.t))
 }
 
-// damage takes three bytes out of the next frame from the RTL.
+// damage takes three bytes out of the next frame from the RTL; a symbol takes one clock.
 func (m *trunk) damage() {
 	m.t.Helper()
 	for range trunkTimer {

@@ -37,8 +37,8 @@ type netInput struct {
 	queues  [2][outputs][][]byte // what is to leave, in order; of groups the second
 	forks   int                  // packets that left by several outputs at once
 	turns   [outputs]int         // how often one for a node waited while one for a group left, by the output for which both waited
-	owed    uint8                // outputs for which the next one for a group surely waits
-	begun   uint8                // and those by which it has begun
+	owed    uint8                // outputs that the next packet for a group still waits for
+	begun   uint8                // outputs by which that packet has begun
 	nodes   [outputs]int         // packets for nodes that have begun there meanwhile
 	left    int                  // packets that have
 	cut     int                  // and those that were void
@@ -91,7 +91,7 @@ func (n *netInput) step() {
 	}
 }
 
-// begin looks whether one for a group waits while more than one for nodes begins.
+// begin fails the test when a second packet for a node begins by an output that a packet for a group waits for.
 func (n *netInput) begin() {
 	if to := *n.To; !*n.Cast {
 		if at(n.owed, int(to)) {

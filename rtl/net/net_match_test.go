@@ -139,17 +139,20 @@ func testMatch(t *testing.T, ports int) {
 	}
 }
 
+// Of TestMatchForks and TestMatchShares.
+const matchPorts, matchPatience = 8, 3
+
 // TestMatchForks: an input that is busy whenever copies of others leave by an output that it waits for gets that output in its turn.
 func TestMatchForks(t *testing.T) {
 	for _, length := range []int{10, 11} { // an even number of clocks, and an odd one
-		for shared := range 8 {
+		for shared := range matchPorts {
 			t.Run(fmt.Sprintf("output %d, packets of %d clocks", shared, length), func(t *testing.T) { testMatchForks(t, length, shared) })
 		}
 	}
 }
 
 func testMatchForks(t *testing.T, length, shared int) {
-	const ports, patience, forker = 8, 3, 0
+	const ports, patience, forker = matchPorts, matchPatience, 0
 	other := 1 + (shared+1)%(ports-1)
 	place := func(o int) uint64 { return 1 << (o % ports) }
 	var p netMatch
@@ -191,9 +194,9 @@ func testMatchForks(t *testing.T, length, shared int) {
 	t.Errorf("an input waits for an output by which %d copies have left", forks)
 }
 
-// TestMatchShares: of packets of one clock each output gets a fair share, and each input of it, also when all outputs were given at once before.
+// TestMatchShares: with packets of one clock each output serves all inputs alike, also after one packet went to all outputs at once.
 func TestMatchShares(t *testing.T) {
-	const ports, patience, clocks = 8, 3, 8000
+	const ports, patience, clocks = matchPorts, matchPatience, 8000
 	var p netMatch
 	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": patience}, &p)
 	check.Fatal(t, b.Model().Poke("want", ^uint64(0)))

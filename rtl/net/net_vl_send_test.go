@@ -10,8 +10,8 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
-// TestVLSend: each ROUTE says what was there at its start and has the right CRC, however slowly the network takes it and its packet comes; one that is
-// undone is taken back.
+// TestVLSend: each ROUTE has the fields that stood at its start and the right CRC, however slowly the network takes it or its packet comes; undo takes
+// it back.
 func TestVLSend(t *testing.T) {
 	const slots, slotBytes = 4, 64
 	var p struct {

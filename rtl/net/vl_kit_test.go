@@ -15,7 +15,7 @@ import (
 const (
 	vlBits, vlSlots, vlWindow = 3, 16, 6
 	vlMax                     = 64 + linkproto.PacketExtra
-	vlTick, vlRetry           = 514, 4 // the number of the last clock of a tick has ones and zeros
+	vlTick, vlRetry           = 514, 4 // no power of two: 513, a tick's last clock, has ones and zeros
 	vlAckDelay                = 512
 )
 

@@ -181,7 +181,7 @@ func testLinkInHold(t *testing.T, width int, spaced bool) {
 // TestLinkInLargest: every bit of an address in the largest buffer counts.
 func TestLinkInLargest(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
-		const bits = 21
+		const bits = 21 // 256 frames of MaxPageBytes
 		var p struct {
 			SValid, SReady, SLast, SSure, Allowed, WValid, WTake, NReady *bool   `port:"*"`
 			WMask                                                        *uint8  `port:"*"`

@@ -202,7 +202,7 @@ func TestMessagesMoved(t *testing.T) {
 	for n, context := range []int{3, 2} {
 		m.open(1, 2, 1)
 		m.open(2, 1, context)
-		m.put(1, 0, n, linkproto.Posted{Addr: uint32(startOf(1) + msgSendAt), Length: 4, VL: 1})
+		m.put(1, 0, n, linkproto.Posted{Addr: uint32(startOf(1) + msgSendAt), Length: 4, Tag: uint32(5 + n), VL: 1})
 		m.ask(linkproto.ContextRegSendTail.Reg(1), true, uint32(n+1))
 		m.idle(2000)
 		check.Equal(t, fmt.Sprintf("OWN_STOP of a link of context %d", context), linkproto.StatusOwnStop.Of(m.ask(linkproto.VLRegStatus.Reg(2), false, 0)), 1)
@@ -212,7 +212,10 @@ func TestMessagesMoved(t *testing.T) {
 			m.until(1, 1)
 		}
 	}
-	m.put(2, linkproto.RingReceives, 0, linkproto.Posted{Addr: uint32(startOf(2) + msgSendAt), Length: 4})
+	check.Equal(t, "completions before the receive", m.told[2], 0)
+	m.put(2, linkproto.RingReceives, 0, linkproto.Posted{Addr: uint32(startOf(2) + msgSendAt), Length: 4, Cookie: 33})
 	m.ask(linkproto.ContextRegReceiveTail.Reg(2), true, 1)
 	m.until(2, 1)
+	check.Equal(t, "what the receive got", m.completion(2, 0), linkproto.Completion{Length: 4, Tag: 6, VL: 2, Cookie: 33, Receive: true})
+	m.until(1, 2)
 }

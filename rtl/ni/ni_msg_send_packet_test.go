@@ -41,7 +41,7 @@ func (e *msgSendTest) judgeLink(x *msgSender) {
 	e.packet = check.Must(p.Append(nil))(e.t)
 	e.size = len(e.packet)
 	e.seen["of several packets"] += count(!e.last)
-	e.seen["of 4 KB and more"] += count(e.words[1] >= 4096 && !begun)
+	e.seen["begun of 4 KB and more"] += count(e.words[1] >= 4096 && !begun)
 	e.seen["all slots but one used"] += count(e.used == sendShare-1)
 	e.seen["without a byte"] += count(bytes == 0)
 	e.seen["with a link full but for one"] += count(held == sendWindow-1 || held == sendShare-e.used-1)
@@ -96,6 +96,6 @@ func TestSend(t *testing.T) {
 		}
 		e.clock()
 	}
-	enough(t, e.seen, 3, "packets", "without a byte", "of several packets", "of 4 KB and more", "all slots but one used", "with a link full but for one", "no room for it", "refused",
+	enough(t, e.seen, 3, "packets", "without a byte", "of several packets", "begun of 4 KB and more", "all slots but one used", "with a link full but for one", "no room for it", "refused",
 		"forgotten in the middle", "BAD_DESCRIPTOR", "BAD_LINK", "CLOSED")
 }

@@ -146,4 +146,5 @@ func testVirtual(t *testing.T, width int) {
 		value, _ = ask(linkproto.VLRegStatus.Reg(end), false, 0)
 		check.Equal(t, "packets freed", linkproto.StatusFreed.Of(value), packets/2)
 	}
+	check.Equal(t, "DONEs, of a RESUME and no SPACE", dones, 1)
 }

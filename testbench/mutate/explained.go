@@ -15,8 +15,8 @@ import (
 
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
 // SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
-// none. CELL is the cell as the mutant's name has it, with the columns where it begins and ends for its place, as in @25-46, or with the one where
-// it begins, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
+// none. CELL is the cell as the mutant's name has it, with the column where it begins and the one behind its end for its place, as in @25-46, or
+// with the one where it begins, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
 type Explanation struct {
 	Module, Source, Pin, Reason string
 
@@ -89,10 +89,13 @@ func (e Explanation) covers(m Mutant, source string) bool {
 	_, from, _ = strings.Cut(from, ".")
 	_, to, _ = strings.Cut(to, ".")
 	var names []string
-	for _, place := range []string{"", "@" + from, "@" + from + "-" + to} {
+	for _, place := range []string{"", from, from + "-" + to} {
 		named := m.Cell
 		named.Place = place
-		name := strings.Replace(named.String(), "@", "", 1)
+		name := named.String()
+		if place == "" {
+			name = strings.Replace(name, "@", "", 1)
+		}
 		if strings.Contains(cell, "[*]") {
 			name = index.ReplaceAllString(name, "[*]")
 		}

@@ -37,7 +37,7 @@ var TraceRegs = [...]SubReg{
 	{"POST", "rw", "records written after the trigger's, up to 65535; then recording stops"},
 	{"DEPTH", "ro", "records that the ring holds"},
 	{"COUNT", "ro", "records written since RUN; record n is at place n modulo DEPTH"},
-	{"MARK", "ro", "number of the record that triggered, or COUNT as it was when the host did"},
+	{"MARK", "ro", "number of the record that triggered, or COUNT as it was when the host did; 0 before"},
 	{"LOST", "ro", "clocks of a port whose events were lost for want of time to write them"},
 	{"NOW", "ro", "the clock, counted since reset, modulo 2^32"},
 }

@@ -3,6 +3,7 @@
 //
 // Contract:
 //   s_*, s_cancel, has_room: packets that the router gives to this node, as of net_router's port 0; each is taken whole once it has begun.
+//   Of one of which no beat has been taken s_cancel does not tell: s_valid falls.
 //   `from`: the port by which it came.
 //   m_*: answers, to the router's port 0, for the sender of the request; `back` stands until the router has looked for the answer's way.
 //   reg_*: accesses, as ni_regs takes them.
@@ -70,8 +71,11 @@ module net_manage #(
     wire       take   = s_valid && taking;
     assign     s_ready  = taking && whole;
     assign     has_room = taking && at == 5'd0;
+    localparam [5:0] BEAT = WIDTH;
+    wire       untold = at != 5'd0 && {1'b0, at} < BEAT && !s_valid;    // the first beat is taken back
+    wire       gone   = taking && (s_cancel || untold);
     beat_bytes #(.WIDTH(WIDTH)) u_bytes (
-        .clk(clk), .leave(rst || s_cancel), .data(s_data), .keep(s_keep), .last(s_last), .step(take),
+        .clk(clk), .leave(rst || gone), .data(s_data), .keep(s_keep), .last(s_last), .step(take),
         .byte_q(data), .byte_last(last), .done(whole)
     );
 
@@ -182,7 +186,7 @@ module net_manage #(
         case (state)
             TAKE: begin
                 if (take && last) state <= JUDGE;
-                if (s_cancel)     at    <= 5'd0;
+                if (gone)         at    <= 5'd0;
             end
             JUDGE: begin
                 ev_bad   <= !good;

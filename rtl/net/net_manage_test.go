@@ -178,17 +178,18 @@ func TestManage(t *testing.T) {
 					access, answer = nil, nil
 				}
 			}
-			if n.r.Chance(0.1) { // it is taken back
-				for rest := packet[:n.r.IntN(len(packet)/width)*width]; len(rest) > 0; {
+			if n.r.Chance(0.1) { // it is taken back, which the router says only if a beat of it has been taken
+				begun, rest := false, packet
+				for range n.r.IntN(len(packet)) { // a byte a clock, so that its last beat is not taken
 					size := n.in.Put(rest)
-					*n.SValid, *n.SLast = true, false
+					*n.SValid, *n.SLast = true, size == len(rest)
 					check.Fatal(t, n.b.Model().Eval())
 					if *n.SReady {
-						rest = rest[size:]
+						begun, rest = true, rest[size:]
 					}
 					n.b.Step(1)
 				}
-				*n.SValid, *n.SCancel = false, true
+				*n.SValid, *n.SCancel = false, begun
 				n.b.Step(1)
 				*n.SCancel = false
 				n.b.Step(2)

@@ -181,9 +181,10 @@ func (d *drawer) finish(port int, r linkproto.Route) []byte {
 
 // malformed is a packet that is no ROUTE, or too short for one.
 func (d *drawer) malformed(port int) []byte {
-	good := linkproto.Route{Dest: uint16(d.Between(1, unset-1)), Src: 100, Hops: 5, Class: 1, State: linkproto.RouteDatagram, Packet: d.Bytes(d.Between(3, 40))}
+	dest := func() uint16 { return uint16(testbench.Pick(d.Rand, d.Between(1, unset-1), d.Between(1, unset-1), self)) }
+	good := linkproto.Route{Dest: dest(), Src: 100, Hops: 5, Class: 1, State: linkproto.RouteDatagram, Packet: d.Bytes(d.Between(3, 40))}
 	for tries := 0; tries < 50 && !d.goes(int(good.Dest)); tries++ { // what is too short, and has no way either, may count as one or the other
-		good.Dest = uint16(d.Between(1, unset-1))
+		good.Dest = dest()
 	}
 	raw := try.Get(good.Append(nil))
 	switch d.IntN(3) {
@@ -207,6 +208,9 @@ func (d *drawer) Pick(types ...linkproto.Type) linkproto.Type { return types[d.I
 
 // goes reports whether packets for a node have a way.
 func (d *drawer) goes(node int) bool {
+	if node == self {
+		return true
+	}
 	for _, port := range d.table[node] {
 		if port > 0 && d.cut>>port&1 == 0 {
 			return true

@@ -71,7 +71,7 @@ module net_manage #(
     wire       take   = s_valid && taking;
     assign     s_ready  = taking && whole;
     assign     has_room = taking && at == 5'd0;
-    localparam [5:0] BEAT = WIDTH;
+    localparam [5:0] BEAT = WIDTH[5:0];
     wire       untold = at != 5'd0 && {1'b0, at} < BEAT && !s_valid;    // the first beat is taken back
     wire       gone   = taking && (s_cancel || untold);
     beat_bytes #(.WIDTH(WIDTH)) u_bytes (

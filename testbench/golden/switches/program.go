@@ -181,7 +181,9 @@ func (d *drawer) finish(port int, r linkproto.Route) []byte {
 
 // malformed is a packet that is no ROUTE, or too short for one.
 func (d *drawer) malformed(port int) []byte {
-	dest := func() uint16 { return uint16(testbench.Pick(d.Rand, d.Between(1, unset-1), d.Between(1, unset-1), self)) }
+	dest := func() uint16 {
+		return uint16(testbench.Pick(d.Rand, d.Between(1, unset-1), d.Between(1, unset-1), self))
+	}
 	good := linkproto.Route{Dest: dest(), Src: 100, Hops: 5, Class: 1, State: linkproto.RouteDatagram, Packet: d.Bytes(d.Between(3, 40))}
 	for tries := 0; tries < 50 && !d.goes(int(good.Dest)); tries++ { // what is too short, and has no way either, may count as one or the other
 		good.Dest = dest()

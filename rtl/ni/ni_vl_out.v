@@ -55,6 +55,7 @@ module ni_vl_out #(
 `include "linkproto.vh"
     localparam DEPTH = 1 << $clog2(HOLD_BYTES), I_DEPTH = 1 << $clog2(MAX_PACKET + 8);
     localparam SPACE_BYTES = `LP_VIRTUAL_VL_BYTES + `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH;
+    localparam PENDW = $clog2(I_DEPTH) + 1;
     localparam [1:0] IDLE = 2'd0, NUMBER = 2'd1, BODY = 2'd2, SPACE = 2'd3;
     generate
         if (DEPTH < MAX_PACKET + 64) error_hold_bytes_must_hold_a_packet u_check_hold ();
@@ -67,9 +68,9 @@ module ni_vl_out #(
     reg  [8*SPACE_BYTES-1:0] space;
     reg  [4:0]  kind;
     reg  [15:0] length, frame;
-    reg  [7:0]  pending;                // packets that are not for the host, and not carried out yet
+    reg  [PENDW-1:0] pending;           // packets that are not for the host, and not carried out yet
     wire [15:0] vl = {{16-VIRTUAL{1'b0}}, s_vl}, vl_told = {{16-VIRTUAL{1'b0}}, told_vl};
-    wire        idles = pending == 8'd0 && quiet;
+    wire        idles = pending == 0 && quiet;
     wire        i_full, i_roomy, i_crowded, crowded, stuffed;
     wire        traps = kind == `LP_TYPE_PAGE || kind == `LP_TYPE_CONNECT;
     assign halts   = s_host && (kind == `LP_TYPE_PAGE ? length == `LP_PAGE_MIN_LENGTH && frame < FRAMES[15:0] :
@@ -112,8 +113,8 @@ module ni_vl_out #(
             end
         endcase
         if (gone && state != SPACE && state != IDLE) state <= IDLE;
-        pending <= pending + {7'd0, take && s_last && !s_host} - {7'd0, i_valid && i_ready && i_last};
-        if (rst) {state, held, pending} <= {IDLE, 9'd0};
+        pending <= pending + {{PENDW-1{1'b0}}, take && s_last && !s_host} - {{PENDW-1{1'b0}}, i_valid && i_ready && i_last};
+        if (rst) {state, held, pending} <= {IDLE, {PENDW+1{1'b0}}};
     end
 
     wire [$clog2(I_DEPTH):0] i_used;

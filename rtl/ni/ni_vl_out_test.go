@@ -170,3 +170,29 @@ func testVLOut(t *testing.T, longest, hold, packets int) {
 			bad, halts, voids, undone, len(written), early, full, refused)
 	}
 }
+
+// TestVLOutCrowd: a trap waits for 256 packets that are not carried out, as it does for one.
+func TestVLOutCrowd(t *testing.T) {
+	var p struct {
+		SValid, SReady, SHost, SLast, Quiet *bool  `port:"*"`
+		SData                               *uint8 `port:"*"`
+	}
+	b := moduletest.Open(t, "ni_vl_out", params{"VIRTUAL": 3, "FRAMES": 4, "MAX_PACKET": linkproto.MaxPacket(linkproto.MaxPageBytes), "HOLD_BYTES": 16384}, &p)
+	*p.Quiet = true
+	give := func(packet []byte) (taken int) { // as far as it is taken within 50 clocks
+		for clocks := 0; clocks < 50 && taken < len(packet); clocks++ {
+			*p.SValid, *p.SData, *p.SLast = true, packet[taken], taken == len(packet)-1
+			settle(t, b)
+			taken += count(*p.SReady)
+			b.Step(1)
+		}
+		*p.SValid, *p.SLast = false, false
+		return taken
+	}
+	for n := range 256 {
+		check.Equal(t, fmt.Sprint("bytes taken of packet ", n), give([]byte{byte(linkproto.TypeWrite), 0, 0}), linkproto.HeaderBytes)
+	}
+	page := check.Must((&linkproto.Packet{Type: linkproto.TypePage}).Append(nil))(t)
+	*p.SHost = true
+	check.Equal(t, "bytes taken of a trap behind them", give(page), len(page)-1)
+}

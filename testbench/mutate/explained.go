@@ -15,8 +15,9 @@ import (
 
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
 // SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
-// none. CELL is the cell as the mutant's name has it, with the column where it begins and the one behind its end for its place, as in @25-46, or
-// with the one where it begins, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
+// none. CELL is the cell as the mutant's name has it. Its place is the column where it begins, or that and the column behind its end, as in
+// @25-46, or nothing for all such cells of the line. A "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name
+// of an instance for any number.
 type Explanation struct {
 	Module, Source, Pin, Reason string
 

@@ -67,8 +67,8 @@ type nextModel struct {
 	clocks            int
 	queues            map[engineEvent][]engineWait
 	paces             uint8
-	scan              uint8
-	scans, scanDue    bool
+	scan, scanLeft    uint8 // the next link to be looked through, and how many are to be
+	scanDue           bool
 	hostLast, putLast bool
 	passed            int
 }
@@ -80,7 +80,9 @@ func (m *nextModel) passes(pace, tick bool) {
 		m.scanDue = true
 		m.paces++
 	}
-	m.scans = m.scans || tick
+	if tick {
+		m.scanLeft = engineLinks
+	}
 }
 
 // waits says whether a virtual link waits in a queue.
@@ -106,7 +108,7 @@ func (m *nextModel) choose(in nextIn) (event engineEvent, vl uint8) {
 	switch {
 	case sends && m.passed == 3:
 		event = sending
-	case m.scans && m.scanDue:
+	case m.scanLeft > 0 && m.scanDue:
 		event = evTimes
 	case in.host && !(m.hostLast && others):
 		event = evHost
@@ -133,7 +135,7 @@ func (m *nextModel) choose(in nextIn) (event engineEvent, vl uint8) {
 	case evTimes:
 		vl = m.scan
 		m.scanDue = false
-		m.scans, m.scan = m.scan != engineLinks-1, (m.scan+1)%engineLinks
+		m.scanLeft, m.scan = m.scanLeft-1, (m.scan+1)%engineLinks
 	case evHost:
 		vl = in.cVL
 	case evLook, evHear:

@@ -20,6 +20,9 @@ reg [3:0] f_put_waits, f_talk_waits;            // events since then
 reg       f_host;                               // the last event was HOST
 reg [VIRTUAL-1:0] f_scan;
 reg       f_due;                                // a pace has passed since the last TIMES
+(* anyconst *) wire [VIRTUAL-1:0] f_link;
+reg                 f_owed;                               // a look at f_link, since a tick
+wire [VIRTUAL-1:0]  f_away = f_link - scan, f_left = scan_end - scan - 1'b1;
 wire f_is_put   = takes && choice == PUT;
 wire f_is_talk  = takes && choice == TALK;
 wire f_is_ahead = takes && choice == AHEAD;
@@ -36,7 +39,9 @@ always @(posedge clk) begin
         if (choice == TIMES) {f_scan, f_due} <= {f_scan + 1'b1, 1'b0};
     end
     if (pace) f_due <= 1'b1;
-    if (rst) {f_put, f_turns, f_sends, f_put_waits, f_talk_waits, f_host, f_scan, f_due} <= 0;
+    if (takes && choice == TIMES && vl == f_link) f_owed <= 1'b0;
+    if (tick) f_owed <= 1'b1;
+    if (rst) {f_put, f_turns, f_sends, f_put_waits, f_talk_waits, f_host, f_scan, f_due, f_owed} <= 0;
 end
 
 always @* if (f_run && !rst) begin
@@ -51,11 +56,12 @@ always @* if (f_run && !rst) begin
             TELL:   assert (waits[TELLS] && told_ready && vl == firsts[VIRTUAL*TELLS +: VIRTUAL]);
             WAKE:   assert (waits[WAKES] && m_room && vl == firsts[VIRTUAL*WAKES +: VIRTUAL]);
             SETTLE: assert (waits[SETTLES] && vl == firsts[VIRTUAL*SETTLES +: VIRTUAL]);
-            TIMES:  assert (f_due && vl == f_scan);
+            TIMES:  assert (scans && f_due && vl == f_scan);
             default: assert (choice == AHEAD && begins && send_idle && vl == p_vl && !sends);
         endcase
         if (choice == HOST && f_host) assert (!look && !hear && !put && !talks && !settles && !tells && !wakes);
     end
+    if (f_owed) assert (scans && f_away <= f_left);         // its turn comes before the end
     assert (taken == ({choice == SETTLE, choice == WAKE, choice == TELL, choice == TALK} & {4{takes}}));
     if (idle && (look || hear || put || c_en || talks || tells || wakes || settles)) assert (chosen);
 end

@@ -7,7 +7,7 @@
 //   while m_room.
 //   to_* (pulses): of_vl waits for its turn to send, to be told, for room, or to acknowledge what has come, which is TALK, TELL, WAKE, and,
 //   ACK_DELAY paces later, SETTLE. It does once in each queue, and is chosen in its turn.
-//   TIMES: from a tick on each link is looked through, one a pace.
+//   TIMES: from a tick on each link is looked through, one a pace; behind a tick that comes meanwhile each is again.
 //   PUT and TALK: each is chosen behind BEFORE events of other kinds at most, and the two take turns. So neither waits for more than
 //   2 * BEFORE + 1 events, whatever asks. HOST is not chosen twice in a row while another waits.
 //
@@ -50,7 +50,7 @@ module net_vl_next #(
     reg               put_last, host_last;      // those had their turn, and others theirs next
     reg [1:0]         passed;                   // events since PUT or TALK, while one of them was asked for
     reg               scans, scan_due;          // the table is looked through; the next link is due
-    reg [VIRTUAL-1:0] scan;
+    reg [VIRTUAL-1:0] scan, scan_end;           // the next link, and that before which it ends
 
     localparam TURNS = 0, TELLS = 1, WAKES = 2, SETTLES = 3;
     wire [3:0]           waits;
@@ -78,15 +78,17 @@ module net_vl_next #(
         .take(taken)
     );
 
+    wire [VIRTUAL-1:0] next = scan + {{VIRTUAL-1{1'b0}}, takes && choice == TIMES};
     always @(posedge clk) begin
         if (takes) begin
             host_last <= choice == HOST;
             if (choice == PUT || choice == TALK) {put_last, passed} <= {choice == PUT, 2'd0};
             else if (sends) passed <= passed + 2'd1;
-            if (choice == TIMES) {scans, scan, scan_due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
+            if (choice == TIMES) {scans, scan_due} <= {next != scan_end, 1'b0};
         end
+        scan <= next;
         if (pace) scan_due <= 1'b1;
-        if (tick) scans <= 1'b1;
+        if (tick) {scans, scan_end} <= {1'b1, next};
         if (rst) begin
             {scans, scan_due, put_last, host_last, passed} <= 6'd0;
             scan <= {VIRTUAL{1'b0}};

@@ -7,7 +7,7 @@
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
 //   promises room for the whole packet. It goes while it is on trial; f_cancel (pulse, behind what has gone) takes it back. When
 //   has_room[l-1] is low it waits, and then for takes[l-1], two clocks behind its `size`, less one; when that is low too, it is dropped,
-//   ev_no_space, and answered NO_SPACE.
+//   ev_no_space, and answered NO_SPACE. Its first beat is at f_* one clock after has_room or takes was high, as link_replay asks.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest, of BUF_WRITE none; it stands until req_done. A BUF_READ or BUF_WRITE lies within one
 //   page that exists, or is refused. req_tag is the packet's when its type is a request's and it has one, else none. `via` matters to
@@ -94,9 +94,14 @@ module ni_host_in #(
     wire       forward     = link_packet && (rooms & link) != 8'd0;
     wire       question    = link_packet && !no_link && !forward;   // the link has to be asked
 
+    // The clocks of ASK: the link's answer is there, and the header is out.
+    localparam [3:0] HEADED = `LP_HEADER_BYTES, ASKED = HEADED + 4'd2, OUT = WIDTH == 1 ? ASKED + HEADED - 4'd1 : ASKED;
+
     // What is for a link, and what is thrown away, goes in beats, and the rest byte by byte. A beat whose link has to be asked waits.
     wire       begins  = state == HEAD && index == 4'd0;
-    wire       whole   = state == DRAIN || state == FORWARD || (WIDTH != 1 && begins && forward);
+    wire       asked   = state == ASK && index == ASKED;
+    wire       taken   = (takes & link_q) != {LINKS{1'b0}};
+    wire       whole   = state == DRAIN || state == FORWARD || (WIDTH != 1 && (begins ? forward : asked && taken));
     wire       looks   = (state == HEAD && (s_sure || begins) && !(WIDTH != 1 && begins && (forward || question))) || w_take;
     wire [7:0] data;
     wire       last_byte, done;
@@ -109,7 +114,6 @@ module ni_host_in #(
         .byte_q(data), .byte_last(last_byte), .done(done)
     );
 
-    localparam [3:0] HEADED = `LP_HEADER_BYTES, ASKED = HEADED + 4'd2, OUT = ASKED + HEADED - 4'd1;
     localparam [15:0] HEADED_LESS_1 = `LP_HEADER_BYTES - 1;
 
     // The fields come in at the top and then go round to their places, which takes up to index 10. Before them comes the length, so that
@@ -212,18 +216,15 @@ module ni_host_in #(
             end else if (s_void) index <= 4'd0;
             // A header that came byte by byte goes round meanwhile, and then out.
             ASK: begin
-                f_valid <= WIDTH == 1 && index >= ASKED ? link_q : {LINKS{1'b0}};
-                if (index == ASKED && (takes & link_q) == {LINKS{1'b0}}) begin
+                f_valid <= index >= ASKED ? link_q : {LINKS{1'b0}};
+                if (asked && !taken) begin
                     f_valid     <= {LINKS{1'b0}};
                     ev_no_space <= link_q;
                     req_status  <= `LP_STATUS_NO_SPACE;
                     state       <= ended ? REQUEST : DRAIN;
-                end else if (WIDTH != 1 && index == ASKED) begin
-                    index <= 4'd0;
-                    state <= FORWARD;
                 end else if (index == OUT) begin
                     index <= CHECKED - 4'd4;
-                    state <= ended ? SETTLE : FORWARD;
+                    state <= (WIDTH == 1 ? ended : s_last) ? SETTLE : FORWARD;
                 end
             end
             FORWARD: if (take || s_void) begin
@@ -282,7 +283,7 @@ module ni_host_in #(
         end else begin : g_beat
             always @(posedge clk) begin
                 size   <= s_data[23:8] + HEADED_LESS_1;
-                f_data <= {s_data[8*WIDTH-1:8], index == 4'd0 ? {3'd0, kind} : s_data[7:0]};
+                f_data <= {s_data[8*WIDTH-1:8], state == FORWARD ? s_data[7:0] : {3'd0, kind}};
                 f_last <= s_last;
             end
         end

@@ -411,3 +411,59 @@ func TestHostInKeepsUp(t *testing.T) {
 		}
 	}
 }
+
+// A link that starts again has, in whatever clock it does, every packet of before and of behind whole, or none of them, and says how many
+// are not there. Nothing is sent to it that it cannot take.
+func TestHostInRestart(t *testing.T) { moduletest.EachWidth(t, testHostInRestart) }
+
+func testHostInRestart(t *testing.T, width int) {
+	var p struct {
+		SValid, SReady, SLast, Restart, HasRoom, FValid, FReady, Refused, Lost *bool  `port:"*"`
+		Held, Bytes                                                            *uint8 `port:"*"`
+	}
+	b := moduletest.Open(t, "testdata/ni_host_in_replay", params{"WIDTH": width}, &p)
+	in := moduletest.NewBeats(t, b, "s", width)
+	outcomes := map[string]int{}
+	for _, filled := range []bool{false, true} { // the last two packets are asked for, one by one
+		for size := linkproto.HeaderBytes; size <= 20; size++ {
+			packet := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size - linkproto.HeaderBytes), 0},
+				b.Rand("bytes").Bytes(size-linkproto.HeaderBytes)...)
+			for at := range 3*size + 30 {
+				b.Reset("rst", 4)
+				b.Step(4)
+				sent, gone := 0, 0
+				run := func(packets, clocks, restart int) {
+					packets += sent
+					i := 0
+					for clock := range clocks {
+						beat := in.Put(packet[i:])
+						*p.SValid, *p.SLast, *p.Restart = sent < packets, i+beat == size, clock == restart
+						settle(t, b)
+						if *p.FValid && !*p.FReady {
+							t.Fatalf("packets of %d bytes, filled %v: a beat is lost as the link starts again in clock %d", size, filled, at)
+						}
+						if *p.SValid && *p.SReady {
+							if i += beat; i == size {
+								i, sent = 0, sent+1
+							}
+						}
+						gone += count(*p.Lost) + count(*p.Refused)
+						b.Step(1)
+					}
+				}
+				for filled && *p.HasRoom {
+					run(1, size+40, -1)
+				}
+				run(2, 300, at)
+				what := fmt.Sprintf("%d packets of %d bytes, filled %v, a restart in clock %d: %d held of %d bytes, %d gone", sent, size, filled, at, *p.Held, *p.Bytes, gone)
+				if int(*p.Held)+gone != sent || *p.Held > 0 && gone > 0 || int(*p.Bytes) != int(*p.Held)*size {
+					t.Fatal(what)
+				}
+				outcomes[fmt.Sprintf("filled %v, gone %v", filled, gone > 0)]++
+			}
+		}
+	}
+	if len(outcomes) != 3 { // what the link was filled with is always gone
+		t.Errorf("only %v", outcomes)
+	}
+}

@@ -92,7 +92,7 @@ func net() []prove.Proof {
 		{
 			Name: "net_vl_next",
 			Properties: "what is chosen is asked for, and its link is the one that asks; a packet that is put, and the link that is the next to send, wait for 7 events at most, whatever " +
-				"others ask, whoever says STOP; the host is not chosen twice while others wait; each link is looked through in its turn",
+				"others ask, whoever says STOP; the host is not chosen twice while others wait; behind each tick every link is looked through, in its turn",
 			Top: "net_vl_next", Params: params{"VIRTUAL": "2"}, Depth: 2, Files: []string{"net/net_vl_queues_any.formal.v", "net/net_vl_next.v"},
 		},
 		{

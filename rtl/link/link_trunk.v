@@ -260,12 +260,12 @@ module link_trunk #(
     always @(posedge clk) stop_q <= stop;
     assign status = {epoch, foreign != 0, gap, queued, lost, 1'b0, stop, up && (open & ~stopped) == 0, up};
     wire crc, dup, gaps, overrun, stray, bad;
-    trunk_tally #(.N(LANES))     u_crc     (.clk(clk), .rst(rst), .events(ev_crc), .event_out(crc));
-    trunk_tally #(.N(LANES))     u_dup     (.clk(clk), .rst(rst), .events(ev_dup), .event_out(dup));
-    trunk_tally #(.N(LANES))     u_gap     (.clk(clk), .rst(rst), .events(ev_gap), .event_out(gaps));
-    trunk_tally #(.N(LANES))     u_overrun (.clk(clk), .rst(rst), .events(ev_overrun), .event_out(overrun));
-    trunk_tally #(.N(LANES))     u_stray   (.clk(clk), .rst(rst), .events(ev_stray), .event_out(stray));
-    trunk_tally #(.N(LANES + 1)) u_bad     (.clk(clk), .rst(rst), .events({ev_bad_ack, ev_bad_word}), .event_out(bad));
+    pulse_tally #(.N(LANES))     u_crc     (.clk(clk), .rst(rst), .events(ev_crc), .event_out(crc));
+    pulse_tally #(.N(LANES))     u_dup     (.clk(clk), .rst(rst), .events(ev_dup), .event_out(dup));
+    pulse_tally #(.N(LANES))     u_gap     (.clk(clk), .rst(rst), .events(ev_gap), .event_out(gaps));
+    pulse_tally #(.N(LANES))     u_overrun (.clk(clk), .rst(rst), .events(ev_overrun), .event_out(overrun));
+    pulse_tally #(.N(LANES))     u_stray   (.clk(clk), .rst(rst), .events(ev_stray), .event_out(stray));
+    pulse_tally #(.N(LANES + 1)) u_bad     (.clk(clk), .rst(rst), .events({ev_bad_ack, ev_bad_word}), .event_out(bad));
     assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
     assign events[`LP_CNT_TX_PACKETS]   = ev_acked;
     assign events[`LP_CNT_RX_CRC]       = crc;

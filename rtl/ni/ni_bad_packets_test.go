@@ -1,12 +1,14 @@
 package ni_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // A packet that the link drops for its length field and those that are dropped behind it count each, whenever they do: before it, in its clock, behind it.
@@ -93,35 +95,58 @@ func TestBadPacketsInTurn(t *testing.T) {
 		}
 		w.must(w.Run(6000))
 		count := func() uint32 { return w.register(linkproto.CounterReg(port, linkproto.CntBadPacket)) }
-		seq := func() uint8 { // every packet of the end so far has been acknowledged
-			packets, _ := end.Link.Freed()
-			return uint8(packets)
-		}
 		for n := range 60 {
 			before := count()
-			at := seq()
-			s, c := end.Link.Status(), end.Link.Config()
-			key := linkproto.KeyOf(s.Peer.Life, linkproto.LifeOf(c.Nonce, c.Port, s.Epoch))
-			line := linkproto.AppendFrame(nil, key, at, dropped(n))
-			line = linkproto.AppendFrame(line, key, at+1, dropped(0))
-			line = linkproto.AppendFrame(line, key, at+2, []byte{0, 9, 0, 1, 2, 3}) // says nine bytes and has three
-			for range 3 {                                                           // that the end knows of them and goes on behind
-				w.must(end.Link.Send(dropped(0)))
-			}
-			end.Mangle = func(own []linkproto.Symbol) []linkproto.Symbol {
-				k := min(len(line), 32)
-				var now []linkproto.Symbol
-				now, line = line[:k], line[k:]
-				return now
-			}
-			w.must(w.Run(300))
-			end.Mangle = nil
+			w.say(end, 0, dropped(n), dropped(0), []byte{0, 9, 0, 1, 2, 3}) // the last says nine bytes and has three
 			w.must(w.Run(1200))
 			if have := count() - before; have != 3 {
 				t.Fatalf("port %d, %d bytes before: %d packets count as bad, want 3", port, n, have)
 			}
 		}
 	}
+}
+
+// Of the host's packets a VIRTUAL and another that are refused one behind the other count each, whatever lies between them.
+func TestBadPacketsOfHost(t *testing.T) {
+	w := openWhole(t, rtl.Params{PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024, Router: 1, Virtual: 3})
+	host := w.Nodes[0].Host
+	refused := 0
+	host.Received = func(linkproto.Packet) { refused++ }
+	w.must(w.Run(6000))
+	count := func() uint32 { return w.register(linkproto.CounterReg(0, linkproto.CntBadPacket)) }
+	virtual, other := []byte{byte(linkproto.TypeVirtual), 0, 0}, []byte{byte(linkproto.TypeRegRead), 0, 0}
+	for _, pair := range [][][]byte{{other, virtual}, {virtual, other}} {
+		for idles := range 40 {
+			before := count()
+			refused = 0
+			w.say(host.Port, idles, pair...)
+			w.must(w.Run(1200))
+			if have := count() - before; have != 2 || refused != 2 {
+				t.Errorf("% x and %d IDLEs and % x: %d packets count as bad and %d are refused, want 2", pair[0], idles, pair[1], have, refused)
+			}
+		}
+	}
+}
+
+// say has an end send packets with so many IDLEs between their frames, whether they are right or not, when every packet so far has been acknowledged.
+func (w *whole) say(end *ni.Port, idles int, packets ...[]byte) {
+	w.t.Helper()
+	at, _ := end.Link.Freed()
+	s, c := end.Link.Status(), end.Link.Config()
+	key := linkproto.KeyOf(s.Peer.Life, linkproto.LifeOf(c.Nonce, c.Port, s.Epoch))
+	var line []linkproto.Symbol
+	for i, p := range packets {
+		line = linkproto.AppendFrame(line, key, uint8(at)+uint8(i), p)
+		line = append(line, slices.Repeat([]linkproto.Symbol{linkproto.SymIdle}, idles)...)
+		w.must(end.Link.Send(dropped(0))) // that the end knows of it and goes on behind
+	}
+	end.Mangle = func([]linkproto.Symbol) (now []linkproto.Symbol) {
+		k := min(len(line), 32)
+		now, line = line[:k], line[k:]
+		return now
+	}
+	w.must(w.Run(300))
+	end.Mangle = nil
 }
 
 // dropped is a packet of a type that there is not, with n bytes.

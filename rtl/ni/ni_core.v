@@ -123,7 +123,7 @@ module ni_core #(
     wire [8*WORD*WRITERS-1:0] w_data;
     wire [WORD*WRITERS-1:0] w_mask;
     // Of virtual links: ROUTEs to the network and from there, and what their writes ask.
-    wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, x_bad, x_bad_host, virtual_allowed;
+    wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, x_bad, virtual_allowed;
     wire [8*WIDTH-1:0]   v_data, x_data;
     wire [WIDTH-1:0]     v_keep, x_keep;
     wire [15:0]          virtual_frame;
@@ -253,7 +253,6 @@ module ni_core #(
         .w_valid(host_w_valid), .w_take(host_w_take), .w_addr(host_w_addr), .w_data(host_w_data), .w_mask(host_w_mask),
         .ev_no_space(ev_no_space), .ev_bad(ev_bad_in)
     );
-    assign ev_bad_host = ev_bad_in || x_bad_host;
 
     // What goes to the host: answers, SPACE, NOTIFY and the links' traps.
     wire        notify, reply_valid, reply_ready, reply_last, space_valid, space_ready, space_last, notify_valid, notify_ready, notify_last;
@@ -338,6 +337,8 @@ module ni_core #(
 
     generate
         if (VIRTUAL != 0) begin : g_virtual
+            wire x_bad_host;
+            pulse_tally #(.N(2), .BITS(2)) u_bad_host (.clk(clk), .rst(rst), .events({ev_bad_in, x_bad_host}), .event_out(ev_bad_host));
             ni_virtual #(
                 .VIRTUAL(VIRTUAL), .SLOTS(VL_SLOTS), .WINDOW(VL_WINDOW), .RETRY(VL_RETRY), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
                 .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WIDTH(WIDTH), .WORD(WORD), .CONTEXTS(CONTEXTS)
@@ -362,10 +363,11 @@ module ni_core #(
                 .ev_denied(x_denied), .ev_bad(x_bad), .ev_bad_host(x_bad_host)
             );
         end else begin : g_no_virtual
+            assign ev_bad_host = ev_bad_in;
             assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
             assign {port_en, port_addr, mem_data, mem_clash} = {mem_en, host_w_addr, port_data, port_clash};
             assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
-            assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad, x_bad_host} = {9*WIDTH + 7{1'b0}};
+            assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad} = {9*WIDTH + 6{1'b0}};
             assign {virtual_frame, virtual_vl} = {16 + VW{1'b0}};
             wire unused_virtual = ^{v_ready, x_valid, x_data, x_keep, x_last, x_void, virtual_allowed};
         end

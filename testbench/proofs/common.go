@@ -49,6 +49,10 @@ func common() []prove.Proof {
 			Depth: 14, // more than the clocks between two visits of a word, so the schedule is part of the step
 		},
 		{
+			Name: "pulse_tally", Properties: "a pulse for each bit that has come, while no more than 2^BITS-1 wait",
+			Top: "pulse_tally", Params: params{"N": "3"}, Depth: 2, Files: []string{"common/pulse_tally.v"},
+		},
+		{
 			Name: "fifo_async", Properties: "order, no loss, between any two clocks; pointers cross one bit at a time",
 			Top: "fifo_async", Params: params{"WIDTH": "1", "DEPTH": "4"}, Depth: 2, Clocks: true,
 			Files: []string{"common/fifo_async.v", "common/ram_2clk.v", "common/sync_bit.v"},

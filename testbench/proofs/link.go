@@ -105,10 +105,6 @@ func link() []prove.Proof {
 			Top: "trunk_state", Params: params{"LANES": "3", "SILENCE": "6"}, Depth: 3, Files: []string{"link/trunk_state.v"}, Parts: []string{"common/at_least.v"},
 		},
 		{
-			Name: "trunk_tally", Properties: "a pulse for each bit that has come, while no more than 255 wait",
-			Top: "trunk_tally", Params: params{"N": "3"}, Depth: 2, Files: []string{"link/trunk_tally.v"},
-		},
-		{
 			Name:       "trunk_window",
 			Properties: "over lanes of which any loses what it likes, and any dies and comes back: every packet is delivered once and in order, whatever lanes its copies went by",
 			Top:        "trunk_window_formal", Depth: 2, Files: []string{"link/trunk_window.formal.v"},

@@ -1,6 +1,7 @@
 // Properties of lane_framer, included in it: each packet that is given becomes one frame, whole, with its number, its bytes from the
 // first to the last and their check sum, in the order in which they were given. The replay buffer is any; it is read at the places that
-// were given alone. While a lane has its turn in each clock, no more than four pass without a symbol.
+// were given alone. It says which frames it holds, each until its EOP has been taken. While a lane has its turn in each clock, no more than
+// four pass without a symbol.
 //
 // The check sum is a small one (crc32c_byte.formal.v); a receiver's computes it here too.
 
@@ -83,7 +84,8 @@ always @* if (f_run && !rst) begin
     end
     if (sends)   assert (f_held != 0 && seq == f_seqs[7:0]);
     if (fetches) assert (f_held != 0 && next_seq == f_seqs[8*f_new +: 8]);
-    if (done)    assert (f_at + f_goes == f_size + 6);
+    assert ((sends || fetches) == (f_held != 0) && (f_held != 2 || (sends && fetches)));
+    assert (done == f_end);
 end
 
 // What ties the registers together; induction needs it. First where the frame is.
@@ -98,10 +100,9 @@ always @* if (f_run && !rst) begin
     assert (f_held != 2 || f_spans[P +: P] >= 2 && f_spans[P +: P] < 5);
     assert (f_mine != 3 && (f_held != 0 || f_mine == 0) && (f_held == 2 || !f_mine[1]));
     if (!begun) assert (f_held != 0);
-    if (begun)  assert (f_held != 2 && (f_held != 0) == (sends || f_valid));
-    if (f_held == 0) assert (!f_valid && !sends && !reading);
-    if (!begun && f_held == 1) assert (!sends && !f_valid);
-    if (!begun && f_held == 2) assert (sends || f_valid);
+    if (begun)  assert (f_held != 2 && (f_held != 0) == sends);
+    if (f_held == 0) assert (!sends && !reading);
+    if (!begun) assert (sends == (f_held == 2));
     if (state[IDLE]) assert (f_valid ? f_at == f_size + 6 && f_ok : f_at == 0);
     if (state[SEQ])  assert (f_put == 1 && f_valid);
     if (state[DATA]) assert (f_put >= 2 && f_sent < f_size);

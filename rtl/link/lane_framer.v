@@ -7,7 +7,8 @@
 //   in frames if `turn` comes once in WIDTH symbol times at least and the next packet is given while `ready` is young.
 //   f_*: frame symbols `SOP seq payload crc crc crc crc EOP`; f_valid is low while the next byte is missing.
 //   key: what the CRC is sealed with.
-//   sends, seq: the frame that is being sent; fetches, next_seq: the one whose bytes are read, maybe the same. `done` pulses with EOP.
+//   sends, seq: the frame that is being sent, until its EOP has been taken, when `done` pulses; fetches, next_seq: the one whose bytes are
+//   read, maybe the same.
 //   rst drops both frames.
 //
 // Proven: lane_framer.formal.v. Source: doc/protocol.md, "Lanes".
@@ -71,8 +72,8 @@ module lane_framer #(
     wire       take    = step && state[DATA];
     wire       finish  = take && cur_n == 1 && cur_end;
     wire       refill  = nxt_n != 0 && (cur_n == 0 || (take && cur_n == 1));
-    assign     sends   = !state[IDLE];
-    assign     done    = state[END] && advance;
+    assign     sends   = !state[IDLE] || f_valid;
+    assign     done    = state[IDLE] && f_valid && f_take;
 
     always @(posedge clk) begin
         if (rd_en) begin
@@ -101,7 +102,7 @@ module lane_framer #(
         end
         if (advance) f_valid <= start || take || state[SEQ] || state[CRC] || state[END];
         if (state[CRC] && advance) crc_left <= crc_left - 2'd1;
-        state[IDLE] <= (state[IDLE] && !start) || done;
+        state[IDLE] <= (state[IDLE] && !start) || (state[END] && advance);
         state[SEQ]  <= start || (state[SEQ] && !advance);
         state[DATA] <= (state[SEQ] && advance) || (state[DATA] && !finish);
         state[CRC]  <= finish || (state[CRC] && !(advance && crc_left == 2'd0));

@@ -10,6 +10,7 @@ import (
 )
 
 // lane_framer sends the packets that it is given, whole and one behind the other; without a bubble if its turn comes once in WIDTH symbol times.
+// It says that it holds a frame until EOP has been taken.
 func TestLaneFramer(t *testing.T) {
 	t.Run("a symbol a clock", func(t *testing.T) { testLaneFramer[uint32](t, 4, 1) })
 	t.Run("narrow, a symbol in two clocks", func(t *testing.T) { testLaneFramer[uint8](t, 1, 2) })
@@ -33,6 +34,11 @@ func testLaneFramer[beat uint8 | uint32](t *testing.T, width, symbolClocks int) 
 	got, bubbles, symbols := 0, 0, 0
 	for range 40_000 {
 		hurry := b.Cycle()%20_000 < 10_000 // a symbol each symbol time
+		gone, held := got, len(sent)-got
+		if *p.Sends && *p.Seq != uint8(got) || *p.Fetches && *p.NextSeq != uint8(len(sent)-1) ||
+			(*p.Sends || *p.Fetches) != (held > 0) || held > 1 && !(*p.Sends && *p.Fetches) {
+			t.Fatalf("cycle %d: sends %v %d, fetches %v %d, want the %d frames from %d on", b.Cycle(), *p.Sends, *p.Seq, *p.Fetches, *p.NextSeq, held, got)
+		}
 		if *p.Give = *p.Ready && (hurry || rng.Chance(0.02)); *p.Give {
 			packet := packet(len(sent), rng.Between(3, maxPacket))
 			for i, c := range packet {
@@ -60,6 +66,8 @@ func testLaneFramer[beat uint8 | uint32](t *testing.T, width, symbolClocks int) 
 		} else if hurry && due && !*p.FValid && b.Cycle()%20_000 > 200 {
 			bubbles++
 		}
+		check.Fatal(t, b.Model().Eval())
+		check.Equal(t, "done", *p.Done, got != gone)
 		b.Step(1)
 		*p.RdData = beat(rng.Uint32())
 		if read {

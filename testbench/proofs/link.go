@@ -81,7 +81,8 @@ func link() []prove.Proof {
 		{
 			Name: "lane_framer",
 			Properties: "each packet that is given becomes one frame, whole, with its number, its bytes from the first to the last and their check sum, in the order in which " +
-				"they were given; the buffer is read in its turn, at the packet's places alone; no five turns pass without a symbol",
+				"they were given; it says which it holds, each until its EOP has left; the buffer is read in its turn, at the packet's places alone; no five turns pass " +
+				"without a symbol",
 			Top: "lane_framer", Depth: 2, Params: params{"POINTER": "4", "WIDTH": "2"},
 			Files: []string{"link/lane_framer.v", "common/crc32c_byte.formal.v"},
 		},

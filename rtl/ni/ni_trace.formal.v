@@ -111,15 +111,20 @@ end
 always @* if (f_run && (running || start)) assume (!(wr_en && wr_reg == `LP_TRACE_POST));
 always @* if (f_run && !rst && running) assert (at_once == (post == 16'd0));
 
-// Only a record that is written triggers, or the host. POST records follow, and no more are written.
+// Only a record that is written triggers, or the host, at once. POST records follow, and no more are written. MARK is the record's number,
+// or how many were written before.
 reg [31:0] f_goal;
-reg        f_stopped;
+reg        f_stopped, f_fires;
 always @(posedge clk) begin
-    if (running && hit) f_goal <= count + write + post;
+    if (running && hit) {f_fires, f_goal} <= {write && fits, count + write + post};
     if (stop) f_stopped <= 1'b1;
     if (rst || start) f_stopped <= 1'b0;
 end
-always @* if (f_run && !rst && running && hit) assert (write || asked);
+always @* if (f_run && !rst && running) begin
+    if (hit) assert ((write && fits) || ask);
+    if (ask) assert (triggered || hit);
+    if (triggered) assert (mark + f_fires + post == f_goal);
+end
 always @* if (f_run && !rst && triggered) begin
     assert (!write || count != f_goal);
     if (running)         assert (left != 0 && f_goal - count == left);

@@ -44,7 +44,7 @@ module ni_trace #(
     endgenerate
 
     // Registers.
-    reg         running, triggered, asked;
+    reg         running, triggered;
     reg  [27:0] mask, trigger;
     reg  [7:0]  ports, trigger_ports;
     reg  [15:0] post, left;
@@ -145,7 +145,7 @@ module ni_trace #(
 
     // The ring, and when to stop.
     wire write = ready && running;
-    wire hit   = !triggered && (write ? fits : asked);
+    wire hit   = !triggered && ((write && fits) || ask);
     reg  [3:0] lost_now;
     always @* begin
         lost_now = 4'd0;
@@ -160,25 +160,23 @@ module ni_trace #(
         if (write) count <= count + 32'd1;
         if (running && hit) begin
             triggered <= 1'b1;
-            asked     <= 1'b0;
-            mark      <= count;
+            mark      <= count + {31'd0, write && !fits};
             left      <= post;
             if (at_once) running <= 1'b0;
         end else if (write && triggered) begin
             left <= left - 16'd1;
             if (left == 16'd1) running <= 1'b0;
         end
-        if (ask && running) asked <= 1'b1;
         if (stop) running <= 1'b0;
         if (start) begin
-            {triggered, asked} <= 2'b00;
+            triggered <= 1'b0;
             running <= 1'b1;
             count   <= 32'd0;
             mark    <= 32'd0;
             lost    <= 32'd0;
         end
         if (rst) begin
-            {running, triggered, asked, zero} <= 4'd0;
+            {running, triggered, zero} <= 3'd0;
             {count, mark, lost} <= 96'd0;
             now <= FIRST_CLOCK;
         end

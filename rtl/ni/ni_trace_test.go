@@ -139,14 +139,18 @@ func TestTraceTrigger(t *testing.T) {
 		if byHost {
 			s.Trigger = nil
 		}
+		busy := round%8 == 7 // a record is written each clock
 		x.start(s)
 		check.Equal(t, "MARK before the trigger", x.read(linkproto.TraceMark), 0)
-		before := x.rng.IntN(60)
+		before, asked := x.rng.IntN(60), 0
 		for i := range before + 200 {
 			x.random(0.15)
 			for p := range x.ports { // the trigger at its port, and only when it is time; elsewhere it does not trigger
 				if p == at && (i < before || byHost) {
 					x.level[p] &^= 1 << 3
+				}
+				if busy {
+					x.counts[p] |= 1
 				}
 			}
 			if i > before && x.rng.Chance(0.3) && !byHost { // what triggers comes again, and means nothing then
@@ -155,6 +159,7 @@ func TestTraceTrigger(t *testing.T) {
 			if i == before {
 				x.level[at] |= 1 << 3
 				if byHost {
+					asked = int(x.read(linkproto.TraceCount))
 					x.write(linkproto.TraceControl, linkproto.TraceTriggered.In(1))
 					continue
 				}
@@ -170,6 +175,9 @@ func TestTraceTrigger(t *testing.T) {
 		want := mark + 1 + int(post)
 		if byHost {
 			want = mark + int(post)
+			if mark < asked || mark > asked+3 {
+				t.Fatalf("round %d: MARK is %d, the host triggered after %d records", round, mark, asked)
+			}
 		}
 		if count != want {
 			t.Fatalf("round %d: %d records, the trigger's is %d, want %d after it", round, count, mark, post)

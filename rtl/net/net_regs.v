@@ -7,7 +7,7 @@
 //   status, lanes, peer, events, ev_*: of each port, port 0, this node, lowest; as of net_links and net_router.
 //   clearing, table_*: of net_table, clearing, rd_* and wr_*. A write of a port that does not exist writes 0.
 //   b_*, BARRIER 1: registers of barriers, as of net_barrier.
-//   WIDTH: bytes of packets a clock.
+//   WIDTH: bytes of packets a clock. LANES: of each link.
 //
 // HX8K: 1,556 LUT4, 1,113 flip-flops and 4 block memories with four ports, most of it for 100 counters.
 // Proven: net_regs.formal.v. Source: doc/protocol.md, "Registers".
@@ -16,7 +16,8 @@ module net_regs #(
     parameter NODES  = 4096,
     parameter GROUPS = 16,
     parameter BARRIER = 0,
-    parameter WIDTH  = 1
+    parameter WIDTH  = 1,
+    parameter LANES  = 1
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -136,11 +137,11 @@ module net_regs #(
     assign table_wdata = group ? mask : {8'd0, port(reg_wdata[`LP_ROUTE_ALTERNATE_LSB +: `LP_ROUTE_ALTERNATE_WIDTH]),
                                          8'd0, port(reg_wdata[`LP_ROUTE_PORT_LSB +: `LP_ROUTE_PORT_WIDTH])};
 
-    // Counters. Those that come no faster than frames or routed packets of a byte a clock are slow.
+    // Counters. Those that come no faster than frames or routed packets of a byte a clock are slow; frames come by several lanes faster.
     localparam [3:0]  DROPS_SLOW = WIDTH == 1 ? 4'd1 << `LP_ROUTER_LOST | 4'd1 << `LP_ROUTER_HOPS | 4'd1 << `LP_ROUTER_LATE : 4'd0;
     localparam [15:0] RARE = 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_STOPS;
     localparam [15:0] FRAME = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP | 16'd1 << `LP_CNT_RX_OVERRUN;
-    localparam [15:0] SLOW = WIDTH == 1 ? RARE | FRAME : RARE;
+    localparam [15:0] SLOW = WIDTH == 1 && LANES == 1 ? RARE | FRAME : RARE;
     wire [DROPS-1:0] dropped;
     wire             reads = mine && !done && counts && !reg_write;
     localparam DW = $clog2(DROPS);

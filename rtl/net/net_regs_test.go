@@ -115,10 +115,10 @@ func (n *netRegs) write(reg linkproto.Reg, v uint32) {
 
 // TestRegs: every register number, read and written, does what the tables of the protocol say, and every event counts once, at its port.
 func TestRegs(t *testing.T) {
-	for _, c := range []struct{ ports, width int }{{2, 1}, {8, 8}} {
-		t.Run(fmt.Sprintf("%d ports, width %d", c.ports, c.width), func(t *testing.T) {
+	for _, c := range []struct{ ports, width, lanes int }{{2, 1, 1}, {3, 1, 2}, {8, 8, 1}} {
+		t.Run(fmt.Sprintf("%d ports, width %d, %d lanes", c.ports, c.width, c.lanes), func(t *testing.T) {
 			n := &netRegs{t: t, ports: c.ports, want: map[linkproto.Reg]uint32{}}
-			n.b = moduletest.Open(t, "net_regs", params{"PORTS": c.ports, "WIDTH": c.width, "NODES": regsNodes, "GROUPS": regsGroups}, n)
+			n.b = moduletest.Open(t, "net_regs", params{"PORTS": c.ports, "WIDTH": c.width, "LANES": c.lanes, "NODES": regsNodes, "GROUPS": regsGroups}, n)
 			n.r = n.b.Rand("values")
 			set := func(port string, bits, i int, v uint64) {
 				check.Fatal(t, n.b.Model().Poke(fmt.Sprintf("%s[%d:%d]", port, bits*(i+1)-1, bits*i), v))
@@ -193,14 +193,14 @@ func TestRegs(t *testing.T) {
 				}
 			}
 			// What a bank of counters shows while another one is read is not read with it.
-			if c.width > 1 {
+			if c.width > 1 || c.lanes > 1 {
 				const many = 3 << 10
 				often := uint64(0xFFFF) &^ (1<<linkproto.CntRetries | 1<<linkproto.CntRestarts | 1<<linkproto.CntStops)
-				for p := range 8 { // the first bank
+				for p := range min(8, c.ports+1) { // the first bank
 					set("events", linkproto.NumCounters, p, often)
 				}
 				n.b.Step(many)
-				for p := range 8 {
+				for p := range min(8, c.ports+1) {
 					set("events", linkproto.NumCounters, p, 0)
 					for i := range linkproto.NumCounters {
 						if often>>i&1 != 0 {

@@ -92,7 +92,7 @@ module net_switch #(
     wire [15:0] own = {15'd0, ev_taken} << `LP_CNT_RX_PACKETS | {15'd0, ev_answered} << `LP_CNT_TX_PACKETS
         | {15'd0, ev_refused} << `LP_CNT_BAD_PACKET | {15'd0, ev_unanswered} << `LP_CNT_LOST_PACKETS;
     localparam [15:0] UP = 16'd1 << `LP_LINK_STATUS_UP_BIT;
-    net_regs #(.PORTS(PORTS), .NODES(NODES), .GROUPS(GROUPS), .BARRIER(BARRIER), .WIDTH(WIDTH)) u_regs (
+    net_regs #(.PORTS(PORTS), .NODES(NODES), .GROUPS(GROUPS), .BARRIER(BARRIER), .WIDTH(WIDTH), .LANES(LANES)) u_regs (
         .clk(clk), .rst(rst), .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .m_en(ident_en), .m_done(ident_done), .m_ok(ident_ok), .m_value(ident_value),

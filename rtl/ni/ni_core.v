@@ -318,7 +318,7 @@ module ni_core #(
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .VIRTUAL(VIRTUAL), .SPACED(SPACED[LINKS:0]),
-        .BARRIER(BARRIER), .CONTEXTS(CONTEXTS), .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
+        .BARRIER(BARRIER), .CONTEXTS(CONTEXTS), .WIDTH(WIDTH), .LANES(LANES > HOST_LANES ? LANES : HOST_LANES), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(o_en[LINKS]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
@@ -169,4 +170,20 @@ func TestCoreSlowPHY(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Packets that come by lanes closer together than a frame is long count each.
+func TestCoreLanesCount(t *testing.T) {
+	w := openWhole(t, rtl.Params{HostLanes: 2})
+	w.Nodes[0].Host.Received = func(linkproto.Packet) {} // refusals
+	w.must(w.Run(6000))
+	received := linkproto.CounterReg(0, linkproto.CntRxPackets)
+	before := w.register(received)
+	const packets = 100
+	for n := range packets {
+		raw := check.Must((&linkproto.Packet{Type: linkproto.TypeRetrap, Via: 1, Tag: uint8(n)}).Append(nil))(t)
+		w.must(w.Until(1000, "room for a packet", func() bool { return w.Nodes[0].Host.Port.Send(raw) == nil }))
+	}
+	w.must(w.Run(3000))
+	check.Equal(t, "packets counted, and the question for them", w.register(received)-before, packets+1)
 }

@@ -158,7 +158,7 @@ module ni_network #(
         .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
     );
 
-    net_regs #(.PORTS(ROUTER), .BARRIER(BARRIER), .WIDTH(WIDTH)) u_regs (
+    net_regs #(.PORTS(ROUTER), .BARRIER(BARRIER), .WIDTH(WIDTH), .LANES(LANES)) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),

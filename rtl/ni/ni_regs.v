@@ -9,7 +9,8 @@
 //   is 0.
 //   admit (pulse): the link's status has been written with LOST set.
 //   The frame table's ports are passed through.
-//   SPACED, a bit a port: symbols other than IDLE are sixteen clocks or more apart there. WIDTH: bytes of packets a clock.
+//   SPACED, a bit a port: symbols other than IDLE are sixteen clocks or more apart there. WIDTH: bytes of packets a clock. LANES: of the
+//   port that has most.
 //
 // Source: doc/protocol.md, "Registers".
 module ni_regs #(
@@ -27,6 +28,7 @@ module ni_regs #(
     parameter CONTEXTS     = 0,
     parameter [LINKS:0] SPACED = 0,
     parameter WIDTH        = 1,
+    parameter LANES        = 1,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                    clk,
@@ -148,16 +150,17 @@ module ni_regs #(
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     // Those that cannot come within the time of a frame, which has ten symbols, and those of single symbols.
-    // Packets come by several lanes faster than that, and those that waited are refused faster than they came, if WIDTH is not 1.
+    // Packets come by several lanes faster than that, and those that waited are refused faster than they came, if WIDTH is not 1. What
+    // several lanes say is counted in one clock and the next, and so are, with ROUTES, writes that are denied and datagrams that are late.
     localparam [15:0] RARE = 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_STOPS;
     localparam [15:0] FRAME = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
-        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_NO_SPACE;
-    localparam [15:0] SLOW = WIDTH == 1 ? RARE | FRAME : RARE;
+        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_NO_SPACE | {15'd0, ROUTES == 0} << `LP_CNT_DENIED;
+    localparam [15:0] SLOW = WIDTH == 1 && LANES == 1 ? RARE | FRAME : RARE;
     localparam [15:0] OF_SYMBOLS = 16'd1 << `LP_CNT_RX_CRC | 16'd1 << `LP_CNT_RX_STRAY | 16'd1 << `LP_CNT_BAD_WORD;
     function [16*PORTS-1:0] slow(input [LINKS:0] spaced);
         integer k;
         for (k = 0; k < PORTS; k = k + 1)
-            slow[16*k +: 16] = spaced[k] ? SLOW | OF_SYMBOLS : SLOW;
+            slow[16*k +: 16] = spaced[k] && LANES == 1 ? SLOW | OF_SYMBOLS : SLOW;
     endfunction
     // In the order of the registers.
     localparam IDENTS = `LP_REG_FEATURES + 1;

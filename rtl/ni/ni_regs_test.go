@@ -20,13 +20,13 @@ type regsPorts struct {
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
 func TestRegs(t *testing.T) {
-	for _, c := range []struct{ links, frames, routes, router int }{{1, 3, 1, 0}, {2, 64, 0, 0}, {7, 256, 0, 0}, {1, 4, 1, 2}} {
-		t.Run(fmt.Sprintf("%dx%d,%d,%d", c.links, c.frames, c.routes, c.router), func(t *testing.T) {
+	for _, c := range []struct{ links, frames, routes, router, lanes int }{{1, 3, 1, 0, 1}, {2, 64, 0, 0, 1}, {7, 256, 0, 0, 2}, {1, 4, 1, 2, 1}} {
+		t.Run(fmt.Sprintf("%dx%d,%d,%d,%d", c.links, c.frames, c.routes, c.router, c.lanes), func(t *testing.T) {
 			var p regsPorts
 			const hash = 0x0123456789ABCDEF
 			b := moduletest.Open(t, "ni_regs", params{
 				"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
-				"ROUTES": c.routes, "ROUTER": c.router,
+				"ROUTES": c.routes, "ROUTER": c.router, "LANES": c.lanes, "SPACED": c.lanes - 1,
 				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
 			}, &p)
 			rng := b.Rand("values")
@@ -197,8 +197,14 @@ func TestRegs(t *testing.T) {
 			// Each event counts on its own counter, once, and those that can come in clocks behind each other do.
 			atOnce := []linkproto.Counter{linkproto.CntTxPackets, linkproto.CntRxCRC, linkproto.CntRxStray, linkproto.CntBadWord,
 				linkproto.CntReplays, linkproto.CntLostPackets, linkproto.CntBadPacket}
+			if c.lanes > 1 {
+				atOnce = append(atOnce, linkproto.CntRxPackets, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun, linkproto.CntNoSpace)
+			}
+			if c.lanes > 1 || c.routes != 0 {
+				atOnce = append(atOnce, linkproto.CntDenied)
+			}
 			for i := range events {
-				n := 1 + rng.IntN(3)
+				n := 2 + rng.IntN(3)
 				events[i] = uint32(n)
 				for range n {
 					set(t, b, "events", 1, i, 1)

@@ -80,9 +80,10 @@ always @* if (f_run && !rst) begin
         if (dead[f_k] && f_leaves[N*f_k +: N] != NOWHERE) assert (m_cancel);
     end
     if (found_q)                          assert (copies != NOWHERE && (group || (copies & (copies - 1'b1)) == NOWHERE));
-    if (!open || dropping)                assert (!asked && !found_q && at == FIRST_AT && !ended);
+    if (!open || dropping)                assert (!asked && !found_q && !passed && !ended);
     assert (!(asked && found_q) && !(m_valid && m_cancel) && (at < BEATS || (at == BEATS && ended)));
-    assert (passed == (at > PATH[BW:0]) && (asked || found_q) == (at > HIGH[BW:0]));
+    if (!open)                            assert (at == FIRST_AT || dropping);
+    if (!dropping)                        assert (passed == (at > PATH[BW:0]) && (asked || found_q) == (at > HIGH[BW:0]));
     if (found_q && passed)                assert (!(copies[N-1:1] != 0 && spent));
     if (ended)                            assert (at > LEAST[BW:0]);
     if (dropping)                         assert (why <= HOPS);

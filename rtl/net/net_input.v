@@ -89,7 +89,7 @@ module net_input #(
     reg  [SW-1:0] slot;
     reg           open;             // there is a slot
     reg  [BW:0]   at;
-    reg           dropping;         // its rest is not kept
+    reg           dropping;         // its rest is not kept, but still looked at: what is BAD is not LOST
     reg  [1:0]    why;              // LOST, BAD or HOPS
     reg           asked, found_q;   // its way is looked for, or known
     reg           ended;            // it has come whole, and is not in its queue
@@ -109,11 +109,11 @@ module net_input #(
     wire [7:0]  from_l = at == FROM_LOW[BW:0] ? s_data[8*(`LP_ROUTE_SRC % WIDTH) +: 8]        : src_q[7:0];
     wire [7:0]  from_h = at == FROM_HIGH[BW:0]  ? s_data[8*((`LP_ROUTE_SRC + 1) % WIDTH) +: 8]  : src_q[15:8];
     assign dest = {high, low};
-    always @(posedge clk) if (stored) {dest_q, src_q} <= {high, low, from_h, from_l};
+    always @(posedge clk) if (accept) {dest_q, src_q} <= {high, low, from_h, from_l};
 
-    wire in_path = stored && at == PATH[BW:0];
+    wire in_path = accept && at == PATH[BW:0];
     wire last_hop = path[`LP_HOPS_WIDTH-1:0] == 0;
-    wire short   = finish && at < LEAST[BW:0];
+    wire short   = accept && s_last && at < LEAST[BW:0];
     wire wrong   = (stored && at == FIRST_AT && s_data[7:0] != ROUTE) || (in_path && strict && {from_h, from_l} != peer) || short;
 
     // Its way, looked for as soon as the destination is known; then its hops, when both are.
@@ -133,18 +133,19 @@ module net_input #(
     wire         forked   = complete && !single && group;
     wire         recalled = found_q && !group && (refuse || gone);
     wire         over     = complete || refuse || gone;
+    wire         drained  = dropping && accept && s_last;
     always @(posedge clk) begin
-        ev_bad  <= (wrong && whole)                    || (dropping && accept && s_last && why == BAD);
-        ev_lost <= (refuse && !wrong && !worn && whole) || (dropping && accept && s_last && why == LOST);
-        ev_hops <= (worn && !wrong && whole)           || (dropping && accept && s_last && why == HOPS);
+        ev_bad  <= (wrong && whole)                    || (drained && (wrong || why == BAD));
+        ev_lost <= (refuse && !wrong && !worn && whole) || (drained && !wrong && why == LOST);
+        ev_hops <= (worn && !wrong && whole)           || (drained && !wrong && why == HOPS);
         if (refuse) why <= wrong ? BAD : worn ? HOPS : LOST;
-        dropping <= !gone && (dropping ? !(accept && s_last) : refuse && !whole);
+        dropping <= !gone && (dropping ? !drained : refuse && !whole);
         asked    <= look && !gone;
         found_q  <= !over && (found_q || found);
         if (found) copies <= ways;
-        {passed, spent} <= over ? 2'b00 : in_path ? {1'b1, last_hop} : {passed, spent};
+        {passed, spent} <= over ? 2'b00 : in_path && stored ? {1'b1, last_hop} : {passed, spent};
         ended    <= !over && whole;
-        at       <= over ? FIRST_AT : stored ? at + ONE : at;
+        at       <= complete || gone || (refuse && whole) || drained ? FIRST_AT : accept ? at + ONE : at;
         if (rst) begin
             {dropping, asked, found_q, passed, ended, ev_bad, ev_lost, ev_hops} <= 8'd0;
             at <= FIRST_AT;

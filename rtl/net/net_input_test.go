@@ -212,6 +212,11 @@ func TestInput(t *testing.T) {
 			case 6: // too short
 				packet = packet[:3+n.r.IntN(linkproto.RouteExtra-3)]
 			}
+			if kind >= 4 && kind <= 6 && n.r.Bool() { // and without a way or without hops
+				if lacks := testbench.Pick(n.r, linkproto.HeaderBytes, linkproto.RoutePathAt); lacks < len(packet) {
+					packet[lacks] = 0
+				}
+			}
 			beats := (len(packet) + width - 1) / width
 			if kind == 7 || n.r.Chance(0.1) {
 				if beats > 1 {

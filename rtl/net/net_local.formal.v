@@ -32,7 +32,7 @@ end
 // What has come whole, and what the router has taken whole.
 reg [15:0] f_put, f_got, f_got_whole, f_goes;
 reg [7:0]  f_packets_put, f_packets_got, f_whole_was, f_whole_was2;
-reg        f_rst;
+reg        f_rst, f_queued;
 reg [15:0] f_held_was, f_held_was2;
 wire       f_take = m_valid && m_ready;
 always @(posedge clk) begin
@@ -45,10 +45,11 @@ always @(posedge clk) begin
     f_refused <= refused || (f_refused && !admit);
     f_shut    <= f_refused;
     f_rst     <= rst;
+    f_queued  <= f_in != 0 || f_packets_put != f_packets_got;
     if (rst) begin
         {f_put, f_got, f_goes, f_held_was, f_held_was2} <= 80'd0;
         {f_packets_put, f_packets_got, f_whole_was, f_whole_was2} <= 32'd0;
-        {f_refused, f_shut} <= 2'd0;
+        {f_refused, f_shut, f_queued} <= 3'd0;
     end
 end
 wire [15:0] f_bytes = f_put + f_in - f_got;             // for which there is no room
@@ -58,7 +59,7 @@ always @* if (f_run && !rst) begin
     assert (freed_bytes == f_got && freed_packets == f_packets_got);
     assert (f_bytes <= REPLAY_BYTES);
     assert (f_whole <= 128);
-    assert (gap == f_refused);
+    assert (gap == f_refused && queued == f_queued);
     if (has_room) assert (f_held_was2 + MAX_PACKET <= REPLAY_BYTES && !f_shut);
     if (takes)    assert (f_held_was2 + f_size + 1 <= REPLAY_BYTES && !f_shut);
 end
@@ -86,7 +87,7 @@ always @* if (f_run && !rst) begin
     assert (next == f_put + f_in && coming == (f_in != 0) && taken == f_goes);
     if (f_in == 0 && f_since > 1 && !f_rst) assert (first == next);
     if (f_rst) assert (!has_room && !takes && !coming && f_bytes == 0 && f_since == 3);
-    assert (come == f_packets_put && packets == f_whole_was);
+    assert (come == f_packets_put && many == f_whole_was[7]);
     if (has_room || takes) assert (f_whole_was2 < 128);
     if (f_in != 0)         assert (f_whole < 128);
     if (f_in == 0 && f_since > 1) assert (f_whole <= f_whole_was && f_bytes <= f_held_was);

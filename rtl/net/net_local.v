@@ -60,10 +60,11 @@ module net_local #(
     reg  [15:0] taken;                  // of the packet that the router takes
     reg  [7:0]  come;                   // packets
     reg  [AW:0] held;
-    reg  [7:0]  packets;
+    reg         many;                   // packets: a window
     wire        take  = m_valid && m_ready;
     wire [15:0] after = taken + bytes(m_keep);
-    wire        open  = !packets[7] && !gap;
+    wire [7:0]  packets = come - freed_packets;
+    wire        open  = !many && !gap;
     wire        crowded, crammed;
     at_least #(.WIDTH(AW + 1), .LIMIT(LEFT + 1)) u_crowded (.x(held), .y(crowded));
     wire [AW+1:0] filled = {1'b0, held} + size[AW+1:0];     // less one
@@ -88,7 +89,7 @@ module net_local #(
             freed_packets <= freed_packets + 8'd1;
         end
         held     <= next[AW:0] - freed_bytes[AW:0];
-        packets  <= come - freed_packets;
+        many     <= packets[7];
         has_room <= open && !crowded && !crammed;
         takes    <= open && filled[AW+1:AW] == 2'd0 && !crammed;
         queued   <= coming || packets != 8'd0;
@@ -96,7 +97,7 @@ module net_local #(
         if (rst) begin
             {coming, has_room, takes, queued, gap} <= 5'd0;
             {next, freed_bytes, taken}     <= 48'd0;
-            {come, freed_packets, packets} <= 24'd0;
+            {come, freed_packets, many} <= 17'd0;
             held <= {AW + 1{1'b0}};
         end
     end

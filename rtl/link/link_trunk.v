@@ -189,21 +189,23 @@ module link_trunk #(
     reg  [LW-1:0] at;
     reg  [2:0]  pause;
     reg         heed, heed_lost, ev_bad_ack;
-    reg  [7:0]  heed_n;
+    reg  [7:0]  heed_n;             // the last one heeded
     wire        serve  = said[at] && pause == 3'd0;
     wire [7:0]  n      = said_n[8*at +: 8];
-    wire [7:0]  beyond = sent_seq - n, past = n - base_seq;
+    wire [7:0]  beyond = sent_seq - n, past = n - heed_n;
+    wire        good   = serve && !past[7] && !beyond[7] && !restart;
     wire        unused_spans = ^{beyond[6:0], past[6:0]};
     always @(posedge clk) begin
         at <= at == LAST[LW-1:0] ? {LW{1'b0}} : at + 1'b1;
         pause <= serve ? 3'd7 : pause == 3'd0 ? pause : pause - 3'd1;
-        if (serve) {said[at], heed_n, heed_lost} <= {1'b0, n, said_lost[at]};
-        heed       <= serve && !past[7] && !beyond[7] && !restart;
+        if (serve) said[at] <= 1'b0;
+        if (good)  {heed_n, heed_lost} <= {n, said_lost[at]};
+        heed       <= good;
         ev_bad_ack <= serve && !past[7] && beyond[7] && !restart;
         for (i = 0; i < LANES; i = i + 1)
             if (ack[i]) {said[i], said_lost[i], said_n[8*i +: 8]} <= {1'b1, ack_lost[i], ack_n[8*i +: 8]};
         if (rst || restart) begin
-            {said, heed, ev_bad_ack} <= 0;
+            {said, heed, heed_n, ev_bad_ack} <= 0;
             pause <= 3'd0;
         end
         if (rst) at <= 0;
@@ -232,8 +234,6 @@ module link_trunk #(
         .restart(restart), .dropping(dropping), .ack(heed), .ack_n(heed_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
         .ev_bad_ack(unused_bad_ack), .ev_acked(ev_acked), .ev_lost(ev_lost)
     );
-    reg  ack_lost_q;
-    always @(posedge clk) if (heed) ack_lost_q <= heed_lost;
     wire [8*LANES-1:0] done_seqs;
     generate
         for (k = 0; k < LANES; k = k + 1) begin : g_done
@@ -243,7 +243,7 @@ module link_trunk #(
     trunk_issue #(.LANES(LANES), .POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_issue (
         .clk(clk), .rst(rst), .tick(tick[0]), .up(up), .restart(restart || dropping),
         .base(base), .base_seq(base_seq), .load_seq(load_seq), .look(look), .look_seq(look_seq), .look_done(look_done),
-        .look_last(look_last), .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq),
+        .look_last(look_last), .acked(acked), .lost(heed_lost), .progress(progress), .sent_seq(sent_seq),
         .ready(lane_takes), .give(give), .seq(given_seq), .first(given_first), .last(given_last),
         .sends(sends), .seqs(seqs), .done(done), .done_seqs(done_seqs), .may_send((open & ~stopped) != 0),
         .give_up(give_up), .ev_replay(ev_replay), .ev_retry(ev_retry)

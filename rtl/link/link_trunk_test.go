@@ -276,3 +276,42 @@ func TestTrunkLostOnce(t *testing.T) {
 			[3]int{m.up.next, m.seen[linkproto.CntReplays], m.seen[linkproto.CntRetries]}, [3]int{n + 1, n - 31, 0})
 	}
 }
+
+// A word that says less than one of a faster lane did is passed over, LOST or not, also while the packets that the faster one named are freed.
+func TestTrunkOvertaken(t *testing.T) {
+	m := newTrunk(t, 2, 4, skewed)
+	m.offer = 0
+	m.clocks(3000)
+	m.wants(2)
+	m.in[0].cut, m.in[1].cut = true, true
+	key := linkproto.KeyOf(linkproto.LifeOf(*m.pins.Nonce, m.port, uint8(*m.pins.Status>>8)), linkproto.LifeOf(m.cfg.Nonce, m.port, m.cfg.Epoch))
+	say := func(lane, wait int, kind linkproto.Kind, number int) {
+		for range wait {
+			m.arrived[lane] = append(m.arrived[lane], linkproto.SymIdle)
+		}
+		m.arrived[lane] = linkproto.AppendWord(m.arrived[lane], key, linkproto.Word{Kind: kind, Value: uint8(number)})
+	}
+	for later := 8; later < 26; later++ {
+		for i, kinds := range [][2]linkproto.Kind{{linkproto.KindAck, linkproto.KindLost}, {linkproto.KindLost, linkproto.KindAck}} {
+			first := len(m.up.offered)
+			for n := range 20 {
+				m.loading = packet(first+n, 20)
+				m.up.offered = append(m.up.offered, m.loading)
+				for len(m.loading) > 0 {
+					m.clock()
+				}
+			}
+			m.clocks(300)
+			before := m.seen
+			say(0, 0, kinds[0], first+13)
+			say(1, later, kinds[1], first+10)
+			m.clocks(300)
+			check.Equal(t, fmt.Sprintf("%v behind %v by %d clocks: packets, replays, bad words", kinds[1], kinds[0], later),
+				[3]int{m.seen[linkproto.CntTxPackets] - before[linkproto.CntTxPackets], m.seen[linkproto.CntReplays] - before[linkproto.CntReplays],
+					m.seen[linkproto.CntBadWord] - before[linkproto.CntBadWord]}, [3]int{13, i, 0})
+			say(0, 0, linkproto.KindAck, first+20)
+			say(1, 0, linkproto.KindAck, first+20)
+			m.clocks(50)
+		}
+	}
+}

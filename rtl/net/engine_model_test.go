@@ -299,9 +299,8 @@ func (e *engineTest) queue(event engineEvent, waits *bool, puts bool) {
 func (e *engineTest) release(s *engineSays, l *engineLink, closed bool) {
 	p := l.held[0]
 	l.held = l.held[1:]
-	s.backReady = false
+	s.frees, s.doneSlot, s.closed, s.backReady = true, p.slot, closed, false
 	if s.done = p.mine && p.final; s.done {
-		s.doneSlot, s.closed = p.slot, closed
 		return
 	}
 	s.freedOne = p.mine

@@ -172,7 +172,7 @@ module net_vl #(
     wire [7:0]  send_state, send_next, send_seq;
     wire [31:0] send_key;
     wire [SW-1:0] send_slot;
-    wire        send_early, send_whole, send_undo;
+    wire        send_early, send_whole, send_undo, frees;
     net_vl_receive #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_receive (
         .clk(clk), .rst(rst), .node(node), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last), .s_void(i_void),
         .look(look), .there(there), .looked(looked), .opened(opened), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
@@ -200,7 +200,7 @@ module net_vl #(
         .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
         .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
         .p_mine(s_mine), .p_final(s_final), .x_look(x_look), .x_vl(x_vl), .x_context(x_context), .x_life(x_life), .x_credit(x_credit),
-        .x_blind(x_blind), .x_refused(x_refused), .done(done), .done_slot(done_slot), .done_closed(done_closed),
+        .x_blind(x_blind), .x_refused(x_refused), .done(done), .frees(frees), .done_slot(done_slot), .done_closed(done_closed),
         .back(back), .back_slot(back_slot), .back_ready(back_ready), .freed_one(freed),
         .ev_replay(ev_replay), .ev_drop(ev_drop)
     );
@@ -210,7 +210,8 @@ module net_vl #(
         else if (CONTEXTS == 0)      {m_context, m_life} <= {CW + 4{1'b0}};
     net_vl_send #(.SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES)) u_send (
         .clk(clk), .rst(rst), .idle(send_idle), .start(send_start), .early(send_early), .come(begun || put ? size : {AW + 1{1'b0}}),
-        .whole(send_whole), .undo(send_undo), .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),
+        .whole(send_whole), .undo(send_undo), .frees(frees), .freed_slot(done_slot),
+        .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),
         .state(send_state), .next(send_next), .seq(send_seq), .key(send_key), .size(send_size), .slot(send_slot),
         .rd_en(rd_en), .rd_at(rd_at), .rd_data(rd_data), .m_valid(t_valid), .m_ready(t_ready), .m_data(t_data), .m_last(t_last),
         .m_void(t_void)

@@ -194,3 +194,48 @@ func TestVirtualReopened(t *testing.T) {
 	said := w.said[1][peerNumber(1)]
 	w.until("another", 200, func() bool { return w.said[1][peerNumber(1)] > said })
 }
+
+// TestVirtualFreed: a slot that is freed while its packet is sent, since the virtual link closes or the peer acknowledges what has not come, and then gets
+// another one's packet, sends nothing of that.
+func TestVirtualFreed(t *testing.T) {
+	const route = linkproto.RouteExtra + vlMax
+	w := newVLWorld(t, true)
+	n, far := w.rtl[0], w.rtl[1]
+	for vl, held := range map[int]int{3: vlWindow, 4: vlWindow, 5: vlSlots - 2*vlWindow - 1} { // but for one slot they hold all, and are not up
+		n.opensAs(vl, 2, 0, 0, vlIsOpen)
+		for range held {
+			check.Equal(t, "a packet is held", n.hand(vl, w.message(vlMax)), true)
+		}
+	}
+	for round := 0; round < 2*route; round += 3 {
+		gone := round / 2 // bytes of the ROUTE, before it is freed
+		n.opensAs(1, 2, uint16(peerNumber(1)), 0x12345678, vlIsOpen|vlUp)
+		far.opensAs(peerNumber(1), 1, 1, 0x56781234, vlIsOpen|vlUp)
+		n.opensAs(2, 2, 0, 0, vlIsOpen)
+		w.until("a pause", 500, func() bool { return n.out == nil && len(w.network)+len(far.in) == 0 })
+		came := w.came[1][1]
+		n.stalled = true
+		check.Equal(t, "a packet is taken", n.hand(1, w.message(vlMax)), true)
+		n.stalled = false
+		w.until("bytes of it are sent", 500, func() bool { return len(n.out) == gone })
+		if n.stalled = true; round%2 == 0 {
+			n.write(1, vlStatus, 0)
+		} else {
+			w.inject(0, 0x56781234, nil, func(r *linkproto.Route) { r.VL, r.Next = 1, 1 })
+		}
+		for range 10 {
+			w.step()
+		}
+		check.Equal(t, "another one's packet is taken", n.hand(2, w.message(vlMax)), true)
+		n.stalled = false
+		for range 300 {
+			w.step()
+		}
+		check.Equal(t, "it comes, since all of it had been read", w.came[1][1] > came, gone >= linkproto.RouteFields+vlMax)
+		w.want[1][1], w.want[1][2] = nil, nil
+		for vl := range 2 {
+			n.write(1+vl, vlStatus, 0)
+		}
+		far.write(peerNumber(1), vlStatus, 0)
+	}
+}

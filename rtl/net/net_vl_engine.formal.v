@@ -74,7 +74,6 @@ reg [ML*24-1:0]    f_puts;                      // packets since it was opened: 
 wire [CN-1:0]      f_n_vl    = vl[0] ? f_n[CN +: CN] : f_n[CN-1:0];
 wire [MW*SW-1:0]   f_of_vl   = vl[0] ? f_list[MW*SW +: MW*SW] : f_list[MW*SW-1:0];
 wire [23:0]        f_puts_vl = vl[0] ? f_puts[24 +: 24] : f_puts[23:0];
-wire frees = at == WALK;
 always @* if (back) assume (f_owner[2*back_slot +: 2] == KEPT);
 genvar l, g;
 generate

@@ -11,7 +11,8 @@
 //   what it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one. c_space: c_wdata
 //   says how many MESSAGEs the host has freed since the link was opened. c_wake: there is a receive for it.
 //   x_*: as of ni_msg_receive; x_refused (pulse): a MESSAGE has been refused for want of a receive. p_mine, p_final, done, back*,
-//   freed_one: the slots of contexts, as of net_vl_context; done_closed: the link has closed.
+//   freed_one: the slots of contexts, as of net_vl_context; done_closed: the link has closed. frees (pulse): slot done_slot is freed,
+//   and is nobody's, unless it is `done`, from the next clock on.
 //   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
 //   up and has sent what it has. It counts as sent when it is the link's.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
@@ -119,6 +120,7 @@ module net_vl_engine #(
     input  wire               x_blind,
     output wire               x_refused,
     output wire               done,
+    output wire               frees,
     output wire [SW-1:0]      done_slot,
     output wire               done_closed,
     input  wire               back,
@@ -257,7 +259,7 @@ module net_vl_engine #(
         .clk(clk), .rst(rst), .look(at == SLOT), .at(event_is == TALK ? send : first), .link(link), .size(size),
         .sent_again(sent_again), .sent_at(sent_at), .chain(put_ok && count != 7'd0), .last(last), .keep(put_ok), .slot(p_slot),
         .length(p_size), .sent(turn && packet), .sent_slot(send), .repeats(repeats), .now(now),
-        .give(clears_slot || (at == WALK && !holds) || (back && back_ready)),
+        .give(clears_slot || (frees && !holds) || (back && back_ready)),
         .given(at == WALK ? first : clears_slot ? cleared[SW-1:0] : back_slot),
         .free_valid(free_valid), .free_ready(free_ready), .free_slot(free_slot)
 `ifdef FORMAL
@@ -297,7 +299,8 @@ module net_vl_engine #(
 
     // Contexts' share in links and slots.
     wire freed_mine;
-    assign {x_look, x_vl, done, done_slot, done_closed} = {at == SLOT, vl, at == WALK && holds, first, dies};
+    assign {x_look, x_vl, frees, done_slot, done_closed} = {at == SLOT, vl, at == WALK, first, dies};
+    assign done = frees && holds;
     assign back_ready = at != WALK && at != CLEAR;
     assign freed_one  = freed_mine || (back && back_ready);
     generate
@@ -307,7 +310,7 @@ module net_vl_engine #(
                 .set_to(c_wdata[7:0]), .opens(opens), .wr_en(writes || clears_vl), .clear(!writes),
                 .wr_vl(writes ? vl : cleared[VIRTUAL-1:0]), .ctx(x_context), .life(x_life),
                 .look(at == SLOT), .at(first), .keep(put_ok), .slot(p_slot), .k_mine(p_mine), .k_final(p_final),
-                .walk(at == WALK), .holds(holds), .freed(freed_mine)
+                .walk(frees), .holds(holds), .freed(freed_mine)
             );
         end else begin : g_no_contexts
             assign {x_context, x_life, holds, freed_mine} = {CW + 6{1'b0}};

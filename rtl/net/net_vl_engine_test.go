@@ -22,7 +22,7 @@ type engineIn struct {
 type engineOut struct {
 	Looked, Opened, Ours, Takes, Heard, Delivers, PutDone, PutOk, FreeValid, CDone, COk        *bool   `port:"*"`
 	SendStart, SendEarly, SendWhole, SendUndo, Told, XLook, XRefused, Done, DoneClosed         *bool   `port:"*"`
-	BackReady, FreedOne, EvReplay, EvDrop                                                      *bool   `port:"*"`
+	Frees, BackReady, FreedOne, EvReplay, EvDrop                                               *bool   `port:"*"`
 	FreeSlot, SendClass, SendState, SendNext, SendSeq, SendSlot, ToldVl, ToldFreed, XVl, XLife *uint8  `port:"*"`
 	XContext, DoneSlot                                                                         *uint8  `port:"*"`
 	SendDest, SendVl, SendSize, ToldStatus                                                     *uint16 `port:"*"`
@@ -31,12 +31,12 @@ type engineOut struct {
 
 // engineSays is all that net_vl_engine says in a clock; what has no meaning in it is 0.
 type engineSays struct {
-	looked, opened, ours, takes, heard, delivers, putDone, putOk, cDone, cOk, replay, drop bool
-	start, early, whole, undo, told, xLook, xRefused, done, closed, backReady, freedOne    bool
-	toldVL, toldFreed, xVL, context, life, doneSlot                                        uint8
-	toldStatus                                                                             uint16
-	key, value                                                                             uint32
-	send                                                                                   engineSend
+	looked, opened, ours, takes, heard, delivers, putDone, putOk, cDone, cOk, replay, drop     bool
+	start, early, whole, undo, told, xLook, xRefused, done, closed, frees, backReady, freedOne bool
+	toldVL, toldFreed, xVL, context, life, doneSlot                                            uint8
+	toldStatus                                                                                 uint16
+	key, value                                                                                 uint32
+	send                                                                                       engineSend
 }
 
 // engineSend is what the sender is told of a ROUTE.
@@ -50,7 +50,7 @@ type engineSend struct {
 func (o *engineOut) says() (s engineSays) {
 	s = engineSays{looked: *o.Looked, heard: *o.Heard, putDone: *o.PutDone, putOk: *o.PutOk, cDone: *o.CDone, replay: *o.EvReplay, drop: *o.EvDrop,
 		start: *o.SendStart, early: *o.SendEarly, whole: *o.SendWhole, undo: *o.SendUndo, told: *o.Told, xLook: *o.XLook, xRefused: *o.XRefused, done: *o.Done,
-		backReady: *o.BackReady, freedOne: *o.FreedOne}
+		frees: *o.Frees, backReady: *o.BackReady, freedOne: *o.FreedOne}
 	if s.looked {
 		s.opened, s.ours, s.takes, s.key = *o.Opened, *o.Ours, *o.Takes, *o.Key
 	}
@@ -69,7 +69,7 @@ func (o *engineOut) says() (s engineSays) {
 	if s.xLook {
 		s.xVL = *o.XVl
 	}
-	if s.done {
+	if s.frees {
 		s.doneSlot, s.closed = *o.DoneSlot, *o.DoneClosed
 	}
 	if s.start {
@@ -167,7 +167,7 @@ func (e *engineTest) react(s engineSays, gives bool) {
 	count(&e.seen.undone, s.undo)
 	count(&e.seen.refused, s.xRefused)
 	count(&e.seen.done, s.done)
-	count(&e.seen.closedDone, s.closed)
+	count(&e.seen.closedDone, s.done && s.closed)
 	count(&e.seen.freed, s.freedOne)
 	count(&e.seen.gaveUp, s.told && l.gaveUp)
 	count(&e.seen.full, s.putDone && len(l.held) == engineWindow)

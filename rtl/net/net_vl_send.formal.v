@@ -1,6 +1,7 @@
 // Properties of net_vl_send, included in it: each ROUTE that is started goes out once, whole: its fields, the bytes of its slot from the
-// first to the last, of which the solver follows one, and their CRC; or it is taken back. Of a packet that still comes no byte goes before
-// it is there, and the last byte of the ROUTE not before `whole`. No clock is lost by the sender itself.
+// first to the last, of which the solver follows one, and their CRC; or it is taken back, as it is when its slot is freed before all of
+// the packet has gone. Of a packet that still comes no byte goes before it is there, and the last byte of the ROUTE not before `whole`. No
+// clock is lost by the sender itself.
 //
 // The CRC is a small one (crc32c_byte.formal.v); a receiver's computes it here too, without the byte that routers change.
 
@@ -20,7 +21,7 @@ reg [8*FIELDS-1:0]   f_head;
 wire [15:0] f_place = f_at - HEAD_BYTES;        // in the packet
 wire        f_in    = f_at >= HEAD_BYTES && f_place < f_size;
 wire        f_end   = f_busy && m_valid && m_ready && f_at == f_size + LAST_BYTE;
-wire        f_undone = undo && f_early;
+wire        f_undone = (undo && f_early) || (frees && freed_slot == f_slot && f_busy && f_size != 16'd0 && f_at < HEAD_BYTES + f_size);
 wire [15:0] f_length = size + `LP_ROUTE_EXTRA - `LP_HEADER_BYTES;
 always @(posedge clk) begin
     if (m_valid && m_ready) f_at <= f_at + 16'd1;
@@ -35,16 +36,16 @@ always @(posedge clk) begin
     if (rst) {f_busy, f_early} <= 2'b00;
 end
 
-// What callers keep to; and the memory: a byte that has come is there, any other is anything.
+// What callers keep to; and the memory: a byte that has come is there until its slot is freed, any other is anything.
 reg        f_reads, f_right;
 reg [7:0]  f_rd_data;
 always @(posedge clk) begin
     f_reads   <= rd_en;
-    f_right   <= rd_en ? rd_at == {f_slot, f_k} && (f_there || come > f_k) : f_right;
+    f_right   <= (rd_en ? rd_at == {f_slot, f_k} && (f_there || come > f_k) : f_right) && !(frees && freed_slot == f_slot);
     f_rd_data <= rd_data;
 end
 always @* begin
-    if (start) assume (idle && !whole && !undo && size <= SLOT_BYTES && (!early || size != 16'd0));
+    if (start) assume (idle && !whole && !undo && !frees && size <= SLOT_BYTES && (!early || size != 16'd0));
     if (whole && f_early) assume (f_there || f_k >= f_size);
     if (f_run && !f_reads) assume (rd_data == f_rd_data);
     if (f_right) assume (rd_data == f_value);
@@ -95,11 +96,11 @@ always @* if (f_run && !rst) begin
         if (part == HEAD) assert (left == f_size && at == have);
         if (part == PACKET) assert (f_in && left == f_size - f_place && at == f_place[AW-1:0] + have);
         if (part == CHECK) begin
-            assert (f_at == f_size + HEAD_BYTES + place && place < 4'd4);
+            assert (f_at == f_size + HEAD_BYTES + place && place < 4'd4 && left == 16'd0);
             if (place == 4'd1) assert (!f_crc[31]);
             if (place >= 4'd2) assert (f_crc == 32'd0);
         end
         if (part != CHECK && f_at != 16'd0 && !have) assert (f_early_q && f_come <= at);
-        if (have && at == f_k + 1'b1 && part != CHECK) assert (f_right && f_there);
+        if (have && at == f_k + 1'b1 && part != CHECK && f_size != 16'd0) assert (f_right && f_there);
     end
 end

@@ -6,6 +6,7 @@
 //   in the next clock. rd_*: the slots' memory, a byte each: rd_data is that of rd_at one clock after rd_en, and stays.
 //   early, at start: the packet comes while it is sent. Of it `come` bytes are in the slot, and the ROUTE ends behind `whole` (pulse), or
 //   is taken back by `undo` (pulse).
+//   frees (pulse): slot freed_slot is another's from then on: a ROUTE that still reads it is taken back.
 //   m_*: the ROUTE, a byte a clock; m_void (pulse, m_valid low) takes back what has gone of it.
 //
 // Source: doc/protocol.md, "Virtual links". Proven: net_vl_send.formal.v.
@@ -22,6 +23,8 @@ module net_vl_send #(
     input  wire [$clog2(SLOT_BYTES):0] come,
     input  wire        whole,
     input  wire        undo,
+    input  wire        frees,
+    input  wire [$clog2(SLOTS)-1:0] freed_slot,
     input  wire [15:0] dest,
     input  wire [15:0] node,
     input  wire [1:0]  class_of,
@@ -60,6 +63,7 @@ module net_vl_send #(
     wire [31:0]  crc;
     wire         ok;
     wire         step = m_valid && m_ready;
+    wire         drops = (undo && coming) || (frees && freed_slot == from && left != 16'd0 && !idle);
     assign idle    = part == IDLE;
     assign m_valid = part == HEAD || (part == PACKET && have) || (part == CHECK && !(m_last && coming));
     assign m_data  = part == HEAD ? head[7:0] : part == PACKET ? rd_data : crc[7:0];
@@ -70,7 +74,7 @@ module net_vl_send #(
     wire [15:0] length = size + OUTSIDE;
     always @(posedge clk) begin
         have   <= rd_en || (have && !shown);
-        m_void <= undo && coming;
+        m_void <= drops;
         if (whole) coming <= 1'b0;
         if (rd_en) at <= at + {{AW-1{1'b0}}, 1'b1};
         if (start) begin
@@ -96,7 +100,7 @@ module net_vl_send #(
                 default: if (m_last) part <= IDLE;
             endcase
         end
-        if (rst || (undo && coming)) {part, coming} <= {IDLE, 1'b0};
+        if (rst || drops) {part, coming} <= {IDLE, 1'b0};
         if (rst) m_void <= 1'b0;
     end
     crc32c_byte u_crc (

@@ -11,14 +11,14 @@ import (
 )
 
 // TestVLSend: each ROUTE has the fields that stood at its start and the right CRC, however slowly the network takes it or its packet comes; undo takes
-// it back.
+// it back, and so does it if its slot is freed before it has been read.
 func TestVLSend(t *testing.T) {
 	const slots, slotBytes = 4, 64
 	var p struct {
-		Start, Early, Whole, Undo, Idle, RdEn, MValid, MReady, MLast, MVoid *bool   `port:"*"`
-		ClassOf, State, Next, Seq, Slot, Come, RdAt, RdData, MData          *uint8  `port:"*"`
-		Dest, Node, Vl, Size                                                *uint16 `port:"*"`
-		Key                                                                 *uint32 `port:"*"`
+		Start, Early, Whole, Undo, Frees, Idle, RdEn, MValid, MReady, MLast, MVoid *bool   `port:"*"`
+		ClassOf, State, Next, Seq, Slot, FreedSlot, Come, RdAt, RdData, MData      *uint8  `port:"*"`
+		Dest, Node, Vl, Size                                                       *uint16 `port:"*"`
+		Key                                                                        *uint32 `port:"*"`
 	}
 	b := moduletest.Open(t, "net_vl_send", params{"SLOTS": slots, "SLOT_BYTES": slotBytes}, &p)
 	r := b.Rand("ROUTEs")
@@ -28,7 +28,7 @@ func TestVLSend(t *testing.T) {
 		*p.Size, *p.Slot, *p.Come = uint16(r.IntN(2)*r.IntN(slotBytes+1)), uint8(r.IntN(slots)), uint8(r.IntN(slotBytes+1))
 		*p.Early = *p.Size > 0 && r.Bool()
 	}
-	undone := 0
+	undone, freed := 0, 0
 	for range 3000 {
 		draw()
 		slow, comes := testbench.Pick(r, 0, 0.3, 0.8), testbench.Pick(r, 0.05, 0.5, 1)
@@ -38,10 +38,11 @@ func TestVLSend(t *testing.T) {
 			Packet: memory[first : first+size]}
 		want := check.Must(sent.Seal(nil, linkproto.Key(*p.Key)))(t)
 		check.Equal(t, "idle", *p.Idle, true)
-		*p.Start, *p.Undo = true, false
+		*p.Start, *p.Undo, *p.Frees = true, false, false
 		b.Step(1)
 		draw() // it has the fields
 		*p.Start = false
+		of, lost := uint8(first/slotBytes), false
 		var have []byte
 		for clocks := 0; !*p.Idle; clocks++ {
 			if clocks > 10_000 {
@@ -54,7 +55,8 @@ func TestVLSend(t *testing.T) {
 				*p.Come, *p.Undo = uint8(come), r.Chance(0.005)
 				*p.Whole = !*p.Undo && come == size && r.Chance(comes)
 			}
-			*p.MReady = !r.Chance(slow)
+			*p.MReady, *p.Frees, *p.FreedSlot = !r.Chance(slow), r.Chance(0.02), uint8(r.IntN(slots))
+			lost = *p.Frees && *p.FreedSlot == of && size > 0 && len(have) < linkproto.RouteFields+size
 			check.Fatal(t, b.Model().Eval())
 			if *p.MValid && *p.MLast && !whole {
 				t.Fatal("a ROUTE ends before its packet is whole")
@@ -71,16 +73,18 @@ func TestVLSend(t *testing.T) {
 				*p.RdData = memory[at]
 			}
 			whole = whole || *p.Whole
-			check.Equal(t, "a ROUTE is taken back", *p.MVoid, *p.Undo)
+			check.Equal(t, "a ROUTE is taken back", *p.MVoid, *p.Undo || lost)
 			check.Equal(t, "it goes on", *p.MVoid && *p.MValid, false)
 		}
 		if *p.Undo {
 			undone++
+		} else if lost {
+			freed++
 		} else if !bytes.Equal(have, want) {
 			t.Fatalf("ROUTE % x, want % x", have, want)
 		}
 	}
-	if undone < 100 {
-		t.Errorf("only %d ROUTEs were undone", undone)
+	if undone < 100 || freed < 100 {
+		t.Errorf("only %d ROUTEs were undone, and of %d the slot was freed", undone, freed)
 	}
 }

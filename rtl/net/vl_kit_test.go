@@ -58,16 +58,25 @@ type netVL struct {
 	voids   float64 // chance that what comes is taken back, and comes anew
 	accepts [1 << vlBits]int
 	freed   [1 << vlBits]int
-	given   [1 << vlBits]int // MESSAGEs since it was opened
-	returns [1 << vlBits]int // and of them those that the host has said it freed
-	keeps   bool             // the host frees none
-	full    bool             // it has room for none
-	stuck   bool             // it takes no last byte of a packet
-	tells   int              // times it was told of something
+	given   [1 << vlBits]int    // MESSAGEs since it was opened
+	returns [1 << vlBits]int    // and of them those that the host has said it freed
+	keeps   bool                // the host frees none
+	full    bool                // it has room for none
+	stuck   bool                // it takes no last byte of a packet
+	stalled bool                // the network takes no byte of it
+	numbers [1 << vlBits]uint16 // of their other ends
+	handed  map[handed]bool
+	tells   int // times it was told of something
 	closed  [1 << vlBits]bool
 	refused int
 	last    bool                                                           // what became of the packet sent last
 	seen    struct{ replays, drops, bad, voids, halts, ahead, undone int } // ahead: ROUTEs that begin while a packet comes; of which undone are taken back
+}
+
+// handed is a packet that was handed to a virtual link, with the number of its other end.
+type handed struct {
+	to     uint16
+	packet string
 }
 
 // flight is a ROUTE on its way.
@@ -99,7 +108,7 @@ func newVLWorld(t *testing.T, both bool) *vlWorld {
 	w := &vlWorld{t: t, spread: 1, soft: map[uint16]*flowctl.VirtualLink{}, stalled: map[uint16]bool{}}
 	for side := range w.rtl {
 		if side == 0 || both {
-			n := &netVL{w: w, side: side}
+			n := &netVL{w: w, side: side, handed: map[handed]bool{}}
 			n.b = moduletest.Open(t, "net_vl", params{"VIRTUAL": vlBits, "SLOTS": vlSlots, "MAX_PACKET": vlMax, "WINDOW": vlWindow,
 				"TICK": vlTick, "RETRY": vlRetry}, n)
 			n.r = n.b.Rand("host")
@@ -147,6 +156,7 @@ func (n *netVL) opensAs(vl int, peer, number uint16, key linkproto.Key, status u
 	n.write(vl, vlNumber, uint32(number))
 	n.write(vl, vlKey, uint32(key))
 	n.write(vl, vlStatus, status)
+	n.numbers[vl] = number
 	n.given[vl], n.returns[vl], n.closed[vl] = 0, 0, false
 }
 
@@ -209,7 +219,7 @@ func (n *netVL) step() {
 			*n.IData, *n.ILast = n.in[0][n.put], n.put == len(n.in[0])-1
 		}
 	}
-	*n.TReady, *n.MReady, *n.MRoom, *n.MHalts = !n.r.Chance(n.slow), !n.r.Chance(n.slow), !n.full && !n.r.Chance(n.slow/5), n.r.Chance(n.halts)
+	*n.TReady, *n.MReady, *n.MRoom, *n.MHalts = !n.r.Chance(n.slow) && !n.stalled, !n.r.Chance(n.slow), !n.full && !n.r.Chance(n.slow/5), n.r.Chance(n.halts)
 	*n.ToldReady = !n.r.Chance(n.slow)
 	check.Fatal(n.w.t, n.b.Model().Eval())
 	if n.stuck && *n.MValid && *n.MLast {
@@ -247,6 +257,9 @@ func (n *netVL) take() {
 			if len(packet) >= leastMessage && bytes.Equal(packet, n.sending) {
 				w.t.Fatalf("clock %d: a ROUTE ends before it is said whether its packet is the link's", w.now)
 			}
+			if len(packet) > 0 && !n.handed[handed{r.VL, string(packet)}] {
+				w.t.Fatalf("clock %d: side %d sends % x to end %d of a virtual link to which it was not handed", w.now, n.side, packet, r.VL)
+			}
 			w.send(1-n.side, n.out)
 			n.out = nil
 		}
@@ -259,6 +272,7 @@ func (n *netVL) take() {
 		if n.last = !*n.Refused; n.last {
 			vl := n.number(uint8(n.by))
 			w.want[1-n.side][vl] = append(w.want[1-n.side][vl], n.sending)
+			n.handed[handed{n.numbers[n.by], string(n.sending)}] = true
 			n.accepts[n.by]++
 		} else {
 			n.refused++

@@ -3,8 +3,8 @@
 //
 // Contract:
 //   s_*: packets of three bytes or more, in beats of WIDTH bytes, of which s_keep says how many the last one has; none ends within two
-//   clocks of the one before. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes are held. `cancel` (pulse,
-//   s_valid low, `loading` high): the packet that is being loaded is taken back.
+//   clocks of the one before, but with WIDTH above 1 behind one of five beats or more. Whoever begins a packet finishes it. At most WINDOW
+//   packets and REPLAY_BYTES bytes are held. `cancel` (pulse, s_valid low, `loading` high): the packet that is being loaded is taken back.
 //   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written, load_last the last
 //   of those at s_*; freed_bytes and freed_packets count for ever. rd_data is byte rd_addr, with READ - 1 behind it, one clock after rd_en,
 //   from the clock in which `load` has passed it. READ: 1 or WIDTH.

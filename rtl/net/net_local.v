@@ -4,7 +4,8 @@
 // Contract:
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of this node, as of link_replay, but that they are freed when the
 //   router has taken them, whatever becomes of them, and that nothing restarts. s_valid needs no ready: one begins only while has_room, or
-//   `takes` for its size, is high, three clocks or more behind the one before. queued, gap: as of link_replay.
+//   `takes` for its size, is high, three clocks or more behind the one before, but with WIDTH above 1 behind one of
+//   five beats or more. queued, gap: as of link_replay.
 //   m_*: those packets, as of link_rx, for the router; on trial while they come.
 //
 // Proven: net_local.formal.v. Source: doc/network.md.

@@ -13,7 +13,7 @@ reg  [32:0] f_t_was;
 wire [32:0] f_t = {t_kind, t_length, t_last, t_data};
 always @* begin
     assume (s_keep == 1'b1);
-    if (s_put)    assume (!f_whole);
+    if (s_put)    assume (!f_whole && !pause);
     if (commit)   assume (f_whole && f_in == 4 && !s_put);
     if (rollback) assume (!s_put);
     if (f_t_waits && f_t_inside)  assume (t_valid && f_t[8:0] == f_t_was[8:0]);
@@ -30,6 +30,7 @@ end
 
 // What goes out: heads and bytes, of whom.
 reg         f_inside, f_of_route, f_refused;
+reg  [1:0]  f_ended;                    // a ROUTE has, one and two clocks ago
 reg  [1:0]  f_read;                     // bytes of the header that have left the queue
 reg  [15:0] f_length;
 wire        f_move = m_valid && m_ready;
@@ -48,10 +49,14 @@ always @(posedge clk) begin
     f_stood_head <= {own, m_kind, m_length};
     f_stood_byte <= {m_last, m_data};
     f_refused <= commit && overflow && !rst;
+    f_ended   <= {f_ended[0], commit || rollback};
     if (rst) {f_inside, f_of_route, f_read, f_stood} <= 5'd0;
 end
 always @* if (f_run && !rst) begin
     assert (ev_lost == f_refused);
+    // What is taken back costs the next ROUTE no room, and at most two clocks.
+    if (f_ended != 0 && s_put) assert (!overflow);
+    if (f_ended == 0) assert (!pause);
     if (f_inside) assert (own == f_of_route);
     // A TRAP passes as it is.
     assert (t_ready == (m_ready && !own));

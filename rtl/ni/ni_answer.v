@@ -3,11 +3,11 @@
 //
 // Contract:
 //   s_put with s_data, s_keep, s_last: beats of ROUTEs. `commit` (pulse, behind the last): that one is for the host; `rollback`: it is not,
-//   or is void.
+//   or is void. Nothing is put while `pause` is high, for two clocks at most: room that a ROUTE has given back does not show yet.
 //   t_*: TRAPs; m_*: TRAPs and, in their order, ROUTEs, as ni_compose takes them; `via` is LINK.
 //   A ROUTE for which there is no room in HOLD_BYTES, a power of two, is dropped, ev_lost (pulse), so that a slow host holds up nothing.
 //
-// HX8K: 136 LUT4, 90 flip-flops and 3 block memories.
+// HX8K: 138 LUT4, 92 flip-flops and 3 block memories.
 // Proven: ni_answer.formal.v. Source: doc/protocol.md, "Routed packets".
 module ni_answer #(
     parameter LINK       = 1,
@@ -23,6 +23,7 @@ module ni_answer #(
     input  wire               s_last,
     input  wire               commit,
     input  wire               rollback,
+    output wire               pause,
     output reg                ev_lost,
 
     input  wire               t_valid,
@@ -46,7 +47,7 @@ module ni_answer #(
     wire [8*WIDTH-1:0] f_data;
     wire [WIDTH-1:0]   f_keep;
     wire [$clog2(DEPTH):0] used;
-    wire unused = ^{full, f_sure, f_void, used};
+    wire unused = ^{f_sure, f_void, used};
 `ifdef FORMAL
     wire [7:0]  f_held, f_firm;
     wire        f_loose, f_hole;
@@ -62,6 +63,9 @@ module ni_answer #(
 `endif
     );
     always @(posedge clk) ev_lost <= commit && overflow && !rst;
+    reg [1:0] behind;               // the end of a ROUTE
+    always @(posedge clk) behind <= {behind[0], commit || rollback};
+    assign pause = full && behind != 2'd0;
 
     // Of a ROUTE first its header, then its head for ni_compose, and then its bytes.
     localparam [1:0] HEADED = `LP_HEADER_BYTES;

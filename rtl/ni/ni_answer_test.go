@@ -3,6 +3,7 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -159,5 +160,74 @@ func TestAnswer(t *testing.T) {
 		n.put(packet, true)
 		drain()
 		check.Equal(t, "answers that did not come", len(n.want[1]), 0)
+	})
+}
+
+// TestAnswerBehindLost: a ROUTE for which there is room is kept, however close behind one that had none and was lost, was for another node, or was taken back.
+func TestAnswerBehindLost(t *testing.T) {
+	const lost, astray, void = 0, 1, 2
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		var n struct {
+			SValid, SReady, SLast, SVoid, EvLost *bool `port:"*"`
+			M                                    offer `port:"*"`
+		}
+		b := moduletest.Open(t, "testdata/ni_route_answer", params{"WIDTH": width}, &n)
+		r, in := b.Rand("packets"), moduletest.NewBeats(t, b, "s", width)
+		losses := 0
+		var came [][]byte
+		step := func() {
+			settle(t, b)
+			if whole := n.M.clock(t); whole != nil {
+				came = append(came, whole)
+			}
+			b.Step(1)
+			losses += count(*n.EvLost)
+		}
+		send := func(dest uint16, size, beats int) []byte { // so many beats of it
+			packet := check.Must((&linkproto.Route{Dest: dest, Packet: r.Bytes(size - linkproto.RouteExtra)}).Append(nil))(t)
+			for rest := packet; len(rest) > 0 && beats > 0; {
+				size := in.Put(rest)
+				*n.SValid, *n.SLast = true, size == len(rest)
+				settle(t, b)
+				if *n.SReady {
+					rest = rest[size:]
+					beats--
+				}
+				step()
+			}
+			*n.SValid = false
+			packet[0] |= 1 << linkproto.TypeBits
+			return packet
+		}
+		for kind := lost; kind <= void; kind++ {
+			for size := 80; size < 80+4*width; size++ {
+				for pause := range 8 {
+					losses, came = 0, nil
+					want := [][]byte{send(7, 37, 37), send(7, 37, 37)}
+					switch kind {
+					case lost:
+						send(7, size, size)
+					case astray:
+						send(6, size, size)
+					default:
+						send(7, 200, size/width)
+						*n.SVoid = true
+						step()
+						*n.SVoid = false
+					}
+					for range pause {
+						step()
+					}
+					want = append(want, send(7, 37, 37))
+					*n.M.Ready = true
+					for range 300 {
+						step()
+					}
+					*n.M.Ready = false
+					check.Equal(t, fmt.Sprintf("kind %d, %d bytes, %d clocks behind it: lost", kind, size, pause), losses, count(kind == lost))
+					check.Equal(t, fmt.Sprintf("kind %d, %d bytes, %d clocks behind it", kind, size, pause), came, want)
+				}
+			}
+		}
 	})
 }

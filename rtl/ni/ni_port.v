@@ -213,7 +213,7 @@ module ni_port #(
     generate
         if (TAKES_ROUTES) begin : g_route
             localparam TOLD_BYTES = 1 << $clog2(RX_BYTES > 1024 ? RX_BYTES : 1024);     // of ROUTEs for the host
-            wire put, told, untold, ev_late;
+            wire pause, put, told, untold, ev_late;
             assign m_ready = route_ready && (VIRTUAL == 0 || x_ready);
             net_patience #(.PATIENCE(PATIENCE)) u_patience (
                 .clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue)
@@ -224,12 +224,12 @@ module ni_port #(
                 .s_valid(m_valid && (VIRTUAL == 0 || x_ready)), .s_ready(route_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last),
                 .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
-                .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .put(put), .told(told), .untold(untold),
+                .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .pause(pause), .put(put), .told(told), .untold(untold),
                 .ev_bad(ev_bad_route), .ev_late(ev_late)
             );
             ni_answer #(.LINK(LINK), .HOLD_BYTES(TOLD_BYTES), .WIDTH(WIDTH)) u_answer (
                 .clk(clk), .rst(rst), .s_put(put), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .commit(told),
-                .rollback(untold), .ev_lost(ev_lost_route),
+                .rollback(untold), .pause(pause), .ev_lost(ev_lost_route),
                 .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
                 .m_valid(t_valid), .m_ready(t_ready), .m_kind(t_kind), .m_length(t_length), .m_data(t_data), .m_last(t_last)
             );

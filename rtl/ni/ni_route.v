@@ -14,6 +14,7 @@
 //   With `gateway`, which is for VIRTUAL 0, so is such a one for another node, but not a multicast group.
 //   One of a virtual link with a number below 2^VIRTUAL, and no INIT, is for net_vl, and is dropped here, if VIRTUAL is not 0.
 //   Any other ROUTE is dropped, ev_bad.
+//   pause: nothing is taken.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
 // Proven: ni_route.formal.v. Source: doc/protocol.md, "Routed packets".
@@ -48,6 +49,7 @@ module ni_route #(
     output wire               room,
     input  wire               overdue,
 
+    input  wire               pause,
     output wire               put,
     output wire               told,
     output wire               untold,
@@ -85,7 +87,7 @@ module ni_route #(
     wire full, overflow;
     wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
     wire skipped = overdue || (skip && (closing || at != 6'd0));
-    assign s_ready = !closing && (!full || (skipped && route));
+    assign s_ready = !closing && !pause && (!full || (skipped && route));
     wire accept = s_valid && s_ready;
     wire gone   = s_void && !closing;
     wire done   = accept && s_last;

@@ -59,7 +59,7 @@ func ni() []prove.Proof {
 		{
 			Name: "ni_answer",
 			Properties: "TRAPs and ROUTEs go out whole, one at a time, as they came; each ROUTE behind the head that its header says; one for which there was no room " +
-				"is counted, and nothing of it goes out",
+				"is counted, nothing of it goes out, and its room is free for the next",
 			Top: "ni_answer", Params: params{"LINK": "5", "HOLD_BYTES": "8"}, Depth: 2,
 			Files: []string{"ni/ni_answer.v", "common/fifo_commit_queue.formal.v"}, Parts: []string{"common/beat_bytes.v"},
 		},

@@ -17,7 +17,7 @@ end
 integer i;
 always @* if (f_run) begin
     for (i = 0; i < LINKS; i = i + 1)
-        if (look_frame[16*i +: 16] == f_frame) assert (allowed[i] == (f_valid && f_link == i + 1));
+        if (look_frame[16*i +: 16] == f_frame) assert (allowed[i] == (f_valid && f_link == i + 1 && (VIRTUAL == 0 || f_vl == 0)));
     if (rd_frame == f_frame) assert ({rd_valid, rd_link} == {f_valid, f_link});
     if (virtual_frame == f_frame) assert (virtual_allowed == (VIRTUAL != 0 && f_valid && virtual_vl != 0 && f_vl == virtual_vl));
     if (rd_frame == f_frame && VIRTUAL != 0) assert (rd_vl == f_vl);
@@ -28,7 +28,7 @@ end
 generate
     if (VIRTUAL != 0) begin : g_f
         always @* if (f_run) begin
-            if (f_frame < FRAMES) assert (g_virtual.vls[VW*f_frame[FW-1:0] +: VW] == f_vl);
+            if (f_frame < FRAMES) assert (vls[VW*f_frame[FW-1:0] +: VW] == f_vl);
             else                  assert (f_vl == 0);
         end
     end

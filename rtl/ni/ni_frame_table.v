@@ -2,8 +2,9 @@
 // Frame table: which link may write which frame of the receive buffer.
 //
 // Contract:
-//   A frame belongs to at most one link; after reset to none. An entry written shows one clock later.
-//   allowed[l] says, combinationally, whether link l+1 may write frame look_frame[l]; a frame that does not exist is never allowed.
+//   A frame belongs to at most one link, or to a virtual link; after reset to none. An entry written shows one clock later.
+//   allowed[l] says, combinationally, whether link l+1 may write frame look_frame[l]: wr_link was l+1 and, with VIRTUAL, wr_vl 0. A frame
+//   that does not exist is never allowed.
 //   VIRTUAL, if it is not 0: virtual_allowed says the same of frame virtual_frame and virtual link virtual_vl, which is none if it is 0.
 //   rd_valid, rd_link, rd_vl: entry rd_frame, combinationally; 0 for a frame that does not exist.
 //
@@ -56,17 +57,15 @@ module ni_frame_table #(
     wire rd_exists = exists(rd_frame);
     assign {rd_valid, rd_link} = rd_exists ? entries[4*rd_frame[FW-1:0] +: 4] : 4'd0;
 
+    wire [VW*FRAMES-1:0] vls;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
             wire [15:0] frame = look_frame[16*l +: 16];
             wire [3:0]  entry = entries[4*frame[FW-1:0] +: 4];
-            assign allowed[l] = exists(frame) && entry[3] && entry[2:0] == l + 1;
+            assign allowed[l] = exists(frame) && entry[3] && entry[2:0] == l + 1 &&
+                                (VIRTUAL == 0 || vls[VW*frame[FW-1:0] +: VW] == {VW{1'b0}});
         end
-    endgenerate
-
-    generate
         if (VIRTUAL != 0) begin : g_virtual
-            wire [VW*FRAMES-1:0] vls;
             for (f = 0; f < FRAMES; f = f + 1) begin : g_vl
                 reg [VW-1:0] vl;
                 assign vls[VW*f +: VW] = vl;
@@ -78,7 +77,7 @@ module ni_frame_table #(
             assign virtual_allowed = exists(virtual_frame) && entries[4*virtual_frame[FW-1:0] + 3] && virtual_vl != {VW{1'b0}} &&
                                      vls[VW*virtual_frame[FW-1:0] +: VW] == virtual_vl;
         end else begin : g_real
-            assign {rd_vl, virtual_allowed} = {VW + 1{1'b0}};
+            assign {vls, rd_vl, virtual_allowed} = {VW*FRAMES + VW + 1{1'b0}};
             wire unused = ^{wr_vl, virtual_frame, virtual_vl};
         end
     endgenerate

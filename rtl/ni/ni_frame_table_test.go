@@ -31,14 +31,14 @@ func lookPort(t *testing.T, b *testbench.Bench, links int) func(link int, frame 
 
 // All look-ups follow a map of what was written, for frames that exist and for those that do not.
 func TestFrameTable(t *testing.T) {
-	for _, c := range []struct{ links, frames int }{{1, 1}, {2, 5}, {7, 256}} {
-		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
+	for _, c := range []struct{ links, frames, virtual int }{{1, 1, 0}, {2, 5, 0}, {7, 256, 0}, {2, 5, 3}} {
+		t.Run(fmt.Sprintf("%dx%d virtual %d", c.links, c.frames, c.virtual), func(t *testing.T) {
 			var p struct {
-				WrEn, WrValid, RdValid  *bool   `port:"*"`
-				WrFrame, RdFrame        *uint16 `port:"*"`
-				WrLink, RdLink, Allowed *uint8  `port:"*"`
+				WrEn, WrValid, RdValid, VirtualAllowed         *bool   `port:"*"`
+				WrFrame, RdFrame, VirtualFrame                 *uint16 `port:"*"`
+				WrLink, WrVl, RdLink, RdVl, VirtualVl, Allowed *uint8  `port:"*"`
 			}
-			b := moduletest.Open(t, "ni_frame_table", params{"LINKS": c.links, "FRAMES": c.frames}, &p)
+			b := moduletest.Open(t, "ni_frame_table", params{"LINKS": c.links, "FRAMES": c.frames, "VIRTUAL": c.virtual}, &p)
 			look := make([]uint16, c.links)
 			show := lookPort(t, b, c.links)
 			rng := b.Rand("writes")
@@ -55,24 +55,31 @@ func TestFrameTable(t *testing.T) {
 				}
 			}
 			type entry struct {
-				valid bool
-				link  uint8
+				valid    bool
+				link, vl uint8
 			}
+			vl := func() uint8 { return uint8(rng.IntN(2) * rng.IntN(1<<c.virtual)) }
 			table := map[uint16]entry{}
-			hits := 0
+			hits, virtual := 0, 0
 			for range 20 * (c.frames + 100) {
-				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink = rng.Chance(0.3), frame(), rng.Chance(0.8), uint8(rng.IntN(8))
-				*p.RdFrame = frame()
+				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink, *p.WrVl = rng.Chance(0.3), frame(), rng.Chance(0.8), uint8(rng.IntN(8)), vl()
+				*p.RdFrame, *p.VirtualFrame, *p.VirtualVl = frame(), frame(), vl()
 				for l := range look {
 					look[l] = frame()
 					show(l, look[l])
 				}
 				settle(t, b)
-				if want := table[*p.RdFrame]; want.valid != *p.RdValid || want.link != *p.RdLink {
-					t.Fatalf("frame %d reads as %v, %d, want %v", *p.RdFrame, *p.RdValid, *p.RdLink, want)
+				if have, want := (entry{*p.RdValid, *p.RdLink, *p.RdVl}), table[*p.RdFrame]; have != want {
+					t.Fatalf("frame %d reads as %v, want %v", *p.RdFrame, have, want)
+				}
+				of := table[*p.VirtualFrame]
+				if want := of.valid && of.vl != 0 && of.vl == *p.VirtualVl; want != *p.VirtualAllowed {
+					t.Fatalf("virtual link %d, frame %d: allowed %v, want %v", *p.VirtualVl, *p.VirtualFrame, *p.VirtualAllowed, want)
+				} else if want {
+					virtual++
 				}
 				for l := range look {
-					have, want := *p.Allowed>>l&1 != 0, table[look[l]] == entry{true, uint8(l + 1)}
+					have, want := *p.Allowed>>l&1 != 0, table[look[l]] == entry{true, uint8(l + 1), 0}
 					if have != want {
 						t.Fatalf("link %d, frame %d: allowed %v, want %v", l+1, look[l], have, want)
 					}
@@ -81,16 +88,16 @@ func TestFrameTable(t *testing.T) {
 					}
 				}
 				if *p.WrEn && int(*p.WrFrame) < c.frames {
-					table[*p.WrFrame] = entry{*p.WrValid, *p.WrLink}
+					table[*p.WrFrame] = entry{*p.WrValid, *p.WrLink, *p.WrVl}
 				}
 				b.Step(1)
 			}
-			if hits == 0 {
-				t.Error("nothing was ever allowed")
+			if hits == 0 || (virtual == 0) != (c.virtual == 0) {
+				t.Errorf("allowed %d times, and %d to virtual links", hits, virtual)
 			}
 			// Every bit of every entry, and every single wrong bit of a frame's number.
 			write := func(frame uint16, e entry) {
-				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink = true, frame, e.valid, e.link
+				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink, *p.WrVl = true, frame, e.valid, e.link, e.vl
 				b.Step(1)
 				*p.WrEn = false
 			}
@@ -103,21 +110,21 @@ func TestFrameTable(t *testing.T) {
 				settle(t, b)
 				want := table[frame]
 				allowed := uint8(0)
-				if want.valid && want.link > 0 && int(want.link) <= c.links {
+				if want.valid && want.vl == 0 && want.link > 0 && int(want.link) <= c.links {
 					allowed = 1 << (want.link - 1)
 				}
-				if want.valid != *p.RdValid || want.link != *p.RdLink || *p.Allowed != allowed {
-					t.Fatalf("frame %#x reads as %v, %d, allowed to links %b, want %v", frame, *p.RdValid, *p.RdLink, *p.Allowed, want)
+				if have := (entry{*p.RdValid, *p.RdLink, *p.RdVl}); have != want || *p.Allowed != allowed {
+					t.Fatalf("frame %#x reads as %v, allowed to links %b, want %v", frame, have, *p.Allowed, want)
 				}
 			}
 			for round := range 8 {
 				for f := range uint16(c.frames) {
-					table[f] = entry{round%2 == 0 || rng.Bool(), uint8(round) ^ uint8(f)&7}
+					table[f] = entry{round%2 == 0 || rng.Bool(), uint8(round) ^ uint8(f)&7, vl()}
 					write(f, table[f])
 				}
 				for f := range uint16(c.frames) {
 					if alias := f ^ 1<<rng.IntN(16); int(alias) >= c.frames {
-						write(alias, entry{!table[f].valid, table[f].link ^ 7})
+						write(alias, entry{!table[f].valid, table[f].link ^ 7, vl()})
 						check(alias)
 					}
 				}

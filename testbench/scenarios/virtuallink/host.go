@@ -15,7 +15,7 @@ func (w *world) step() {
 	rng := w.rng
 	e := w.links[rng.Between(1, nodeLinks-1)]
 	e.learn()
-	switch kind := rng.IntN(100); {
+	switch kind := rng.IntN(104); {
 	case e.isOpen && kind < 3 && !e.begun():
 		e.close()
 	case !e.isOpen && kind < 60 || kind < 3:
@@ -37,6 +37,11 @@ func (w *world) step() {
 		e.close()
 	case kind < 88:
 		e.urge()
+	case kind < 92:
+		w.ask(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}) // for a datagram that traps the link
+		w.settle()
+		w.deliver(e, e.datagram())
+		w.tried["datagrams"]++
 	case len(w.engines) > 0:
 		testbench.Pick(rng, w.engines...).act()
 	}
@@ -220,7 +225,7 @@ func (e *farEnd) fromHost() {
 // enough fails if the run has tested too little.
 func (w *world) enough() {
 	w.run.Stats.Packets += uint64(w.tried["steps"])
-	least := map[string]int{"opened": 7, "silence": 1, "wrong": 30}
+	least := map[string]int{"opened": 7, "silence": 1, "wrong": 30, "datagrams": 3}
 	if w.contexts > 0 {
 		least["posted"] = 5
 	}

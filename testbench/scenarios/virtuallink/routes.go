@@ -34,8 +34,10 @@ type farEnd struct {
 	tag, rest uint32
 }
 
-// frame is the one of the receive buffer that it may write.
-func (e *farEnd) frame() int { return harness.MessageContexts*harness.RegionFrames + e.number }
+// frameOf is the frame of the receive buffer that a virtual link may write, and datagrams if its number is 0.
+func frameOf(number int) int { return harness.MessageContexts*harness.RegionFrames + number }
+
+func (e *farEnd) frame() int { return frameOf(e.number) }
 
 // top is one past the number of the highest packet that has come.
 func (e *farEnd) top() uint32 {
@@ -152,6 +154,14 @@ func (e *farEnd) route() []byte {
 	}
 	w.history = append(w.history, fmt.Sprintf("%s: %+v", what, r))
 	return raw
+}
+
+// datagram draws a WRITE that belongs to no virtual link.
+func (e *farEnd) datagram() []byte {
+	rng := e.world.rng
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frameOf(rng.IntN(nodeLinks)) * harness.MessagePage), Data: rng.Bytes(rng.Between(1, harness.MessagePage))}
+	r := linkproto.Route{Src: e.node, Dest: nodeSelf, State: linkproto.RouteDatagram, Packet: try.Get(write.Append(nil))}
+	return try.Get(r.Seal(nil, 0))
 }
 
 // packet draws a packet for the network interface. goesOn is for when it is sent; it may be nil.

@@ -91,13 +91,14 @@ func (w *world) open(f *ni.Fabric) {
 	for at := 0; at < len(memory); at += harness.MessagePage {
 		w.ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(at), Data: memory[at : at+harness.MessagePage]})
 	}
+	w.set(linkproto.FrameReg(frameOf(0)), linkproto.FrameLink.In(1)|linkproto.FrameValid.In(1))
 	for number := 1; number < nodeLinks; number++ {
 		e := &farEnd{number: number, world: w}
 		if w.contexts > 0 && number <= 3 {
 			e.context = (number + 1) / 2
 		}
 		w.links[number] = e
-		w.set(linkproto.FrameReg(e.frame()), linkproto.FrameVL.In(uint32(number))|linkproto.FrameValid.In(1))
+		w.set(linkproto.FrameReg(e.frame()), linkproto.FrameVL.In(uint32(number))|linkproto.FrameLink.In(1)|linkproto.FrameValid.In(1))
 	}
 	for number := 1; number <= 2 && w.contexts > 0; number++ {
 		w.engines = append(w.engines, &nodeContext{world: w, number: number})

@@ -166,6 +166,10 @@ func (p Params) Verilog() (map[string]string, error) {
 		if p.Virtual == 0 {
 			return nil, fmt.Errorf("rtl: no network interface with contexts of messages and no virtual links, by which these go: want both, or neither")
 		}
+		if rings := linkproto.RingsOf(1); p.BufferBytes() <= rings {
+			return nil, fmt.Errorf("rtl: no network interface with contexts of messages and a receive buffer of %d bytes: want more than %d, which the smallest rings take",
+				p.BufferBytes(), rings)
+		}
 		values["CONTEXTS"] = p.Contexts
 	}
 	if p.Trace != 0 {

@@ -83,6 +83,7 @@ module ni_core #(
         if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
         if (VIRTUAL != 0 && ROUTER == 0) error_virtual_needs_a_router u_check_virtual ();
         if (CONTEXTS != 0 && (VIRTUAL == 0 || WIDTH != 1)) error_contexts_need_virtual_and_width_1 u_check_contexts ();
+        if (CONTEXTS != 0 && BUFFER_BYTES <= `LP_RINGS) error_contexts_need_a_receive_buffer_larger_than_rings u_check_rings ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();

@@ -126,7 +126,7 @@ module ni_msg_receive #(
     wire   breaks  = state == FOUND && stale;
     wire   settles = state == SETTLE && idle && posted_idle && !sweeping;
     wire   writes_join = settles && !cancelled;
-    wire [AW-1:0] goes_on = (active ? place : address) + bytes[AW-1:0];
+    wire [AW-1:0] goes_on = (active ? place : address) + bytes_32[AW-1:0];
     wire   joins = !malformed && !drops && (active || fits);
     wire [31:0] to_come = says_rest - bytes_32;
     wire   goes  = writes_join && !is_last;

@@ -200,7 +200,7 @@ func (e *engineTest) ahead(s *engineSays) {
 // put takes a packet that has come to be sent, and says whether it has been sent already.
 func (e *engineTest) put(s *engineSays) (follows bool) {
 	l := &e.links[e.vl]
-	s.putDone, s.putOk = true, l.open && len(l.held) < engineWindow
+	s.putDone, s.putOk = true, l.open && len(l.held) < engineWindow && (!*e.PMine || *e.PLife == l.life)
 	follows = e.leading && s.putOk && l.next == len(l.held) && !e.loseLead
 	s.undo = e.leading && !follows
 	e.leading = false

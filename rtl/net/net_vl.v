@@ -18,7 +18,7 @@
 //   host's: of
 //   m_context, and of a life m_life of its link. s_mine: the packet is one of a context, s_final: the last one of a message; with `sent`
 //   it is
-//   at s_slot. done, back*, freed: of slots of contexts, as of net_vl_context.
+//   at s_slot; and it is refused when the link's life is not s_life. done, back*, freed: of slots of contexts, as of net_vl_context.
 //   TICK: clocks of a tick, at least 16 a link. RETRY, TURN: in ticks. ACK_DELAY: in clocks, less than 2,048.
 //
 // ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 3,103 LUT4, 418 carry cells, 932 flip-flops and 82 block memories,
@@ -51,6 +51,7 @@ module net_vl #(
     input  wire               s_cancel,
     input  wire               s_mine,
     input  wire               s_final,
+    input  wire [3:0]         s_life,
     output wire [$clog2(SLOTS)-1:0] s_slot,
     output wire               sent,
     output wire               refused,
@@ -199,7 +200,8 @@ module net_vl #(
         .send_slot(send_slot), .send_early(send_early), .send_whole(send_whole), .send_undo(send_undo),
         .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
         .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
-        .p_mine(s_mine), .p_final(s_final), .x_look(x_look), .x_vl(x_vl), .x_context(x_context), .x_life(x_life), .x_credit(x_credit),
+        .p_mine(s_mine), .p_final(s_final), .p_life(s_life),
+        .x_look(x_look), .x_vl(x_vl), .x_context(x_context), .x_life(x_life), .x_credit(x_credit),
         .x_blind(x_blind), .x_refused(x_refused), .done(done), .frees(frees), .done_slot(done_slot), .done_closed(done_closed),
         .back(back), .back_slot(back_slot), .back_ready(back_ready), .freed_one(freed),
         .ev_replay(ev_replay), .ev_drop(ev_drop)

@@ -1,8 +1,8 @@
 // Properties of net_vl_engine, included in it: the slots of a link are its packets, in order: each is sent from its own slot under the
-// number as which it was put, and freed once, when that number is acknowledged or the link closes. No event writes to another link's
-// entry; a ROUTE that is not taken changes nothing of its link but what is counted; who asks is answered once, in a bounded time, and a
-// link that has something to say waits for its turn. A link whose peer says STOP sends no packet but a probe, and none holds more than
-// WINDOW.
+// number as which it was put, and freed once, when that number is acknowledged or the link closes. One of a context is put in the life of
+// its link alone that it is for. No event writes to another link's entry; a ROUTE that is not taken changes nothing of its link but what
+// is counted; who asks is answered once, in a bounded time, and a link that has something to say waits for its
+// turn. A link whose peer says STOP sends no packet but a probe, and none holds more than WINDOW.
 //
 // There are two links, so each has another beside it. net_vl_rules and net_vl_regs are the real ones; net_vl_next, net_vl_slots and
 // net_vl_context, each proven by itself, do here what their contracts allow, and hold this module to its part.
@@ -181,7 +181,7 @@ always @* if (f_run && !rst) begin
         r_good && r_packet && r_seq == expect_next[7:0] && vl == f_known_vl);
     if (looked && takes) assert (!own_stop);
     // Slots, and what is sent.
-    if (put_done) assert (put_ok == (open && count < WINDOW));
+    if (put_done) assert (put_ok == (open && count < WINDOW && (!p_mine || p_life == x_life)));
     if (put_ok) assert (f_n_vl < WINDOW && f_owner[2*p_slot +: 2] == NOBODY);
     if (frees) assert (f_n_vl != 0 && first == f_of_vl[SW-1:0] && f_owner[2*first +: 2] == 2'd2 + vl);
     if (done) assert (done_slot == f_of_vl[SW-1:0]);

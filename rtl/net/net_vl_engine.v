@@ -6,7 +6,8 @@
 //   `takes` said. A packet that is r_host is taken while m_room, one that is r_message while the host has fewer than WINDOW of the link.
 //   r_halts: what has come is a trap. A link whose packet is refused says STOP until there is room, or the host has freed MESSAGEs.
 //   put with p_vl, p_slot, p_size: a packet to be sent is at a slot, until put_done (pulse): put_ok: it is the link's, else the slot is the
-//   caller's still. free_*: slots that are nobody's. begins: one of p_total bytes comes, until `put` or it is taken back.
+//   caller's still; one of a context (p_mine) is not when the link's life is not p_life. free_*: slots that are nobody's. begins: one of
+//   p_total bytes comes, until `put` or it is taken back.
 //   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else c_value is
 //   what it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one. c_space: c_wdata
 //   says how many MESSAGEs the host has freed since the link was opened. c_wake: there is a receive for it.
@@ -112,6 +113,7 @@ module net_vl_engine #(
     output wire [15:0]        told_status,
     input  wire               p_mine,
     input  wire               p_final,
+    input  wire [3:0]         p_life,
     output wire               x_look,
     output wire [VIRTUAL-1:0] x_vl,
     output wire [CW-1:0]      x_context,
@@ -217,7 +219,7 @@ module net_vl_engine #(
     assign takes  = wanted && room && credit;
     assign heard  = apply && event_is == HEAR && (acked || (!takes_route && there));
     assign put_done   = apply && event_is == PUT && !acked;
-    assign put_ok     = put_done && open && has_room;
+    assign put_ok     = put_done && open && has_room && (!p_mine || p_life == x_life);
     assign {send_start, send_early, send_whole} = {talk || starts, starts, ends};
     assign send_undo  = (leading && (put_done ? !follows : !begins && !put)) || (apply && event_is == PUT && acked && !packet);
     wire   with_packet = packet || starts;
@@ -314,7 +316,7 @@ module net_vl_engine #(
             );
         end else begin : g_no_contexts
             assign {x_context, x_life, holds, freed_mine} = {CW + 6{1'b0}};
-            wire unused_contexts = ^{p_mine, p_final, x_credit, x_blind, back, back_slot};
+            wire unused_contexts = ^{p_final, x_credit, x_blind, back, back_slot};
         end
     endgenerate
 

@@ -13,7 +13,7 @@ type engineIn struct {
 	Look, There, Hear, RStop, RLost, RPacket, RFits, RGood, RHost, RMessage, RHalts, MRoom *bool   `port:"*"`
 	Put, Begins, PMine, PFinal, FreeReady, CEn, CWrite, CResume, CSpace, CWake, SendIdle   *bool   `port:"*"`
 	Tick, Pace, ToldReady, XCredit, XBlind, Back                                           *bool   `port:"*"`
-	RVl, RNext, RSeq, PVl, PSlot, CVl, CReg, BackSlot                                      *uint8  `port:"*"`
+	RVl, RNext, RSeq, PVl, PSlot, CVl, CReg, BackSlot, PLife                               *uint8  `port:"*"`
 	RSrc, PSize, PTotal                                                                    *uint16 `port:"*"`
 	CWdata                                                                                 *uint32 `port:"*"`
 }
@@ -228,7 +228,7 @@ func (e *engineTest) drive() {
 		*e.Begins, *e.Put = ahead, !ahead
 		*e.PVl, *e.PSlot, *e.PSize, *e.PTotal = e.link(), *e.FreeSlot, uint16(r.Uint32()), uint16(r.Uint32())
 		*e.PMine = r.Chance(o.mine)
-		*e.PFinal = r.Bool()
+		*e.PFinal, *e.PLife = r.Bool(), (e.links[*e.PVl].life+uint8(b2i(r.Chance(0.1))))&15
 	}
 	if e.busy && !e.coming && r.Chance(o.idle) {
 		e.busy = false

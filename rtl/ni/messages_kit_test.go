@@ -37,6 +37,7 @@ type messages struct {
 	packet []byte // for the host, as it comes
 	reads  bool   // the host reads beside
 	bad    int
+	life   uint32 // in which links are opened
 }
 
 func openMessages(t *testing.T) *messages {
@@ -136,10 +137,14 @@ func (m *messages) ask(reg linkproto.Reg, write bool, value uint32) uint32 {
 	return 0
 }
 
+// key is that of a virtual link to another of this node.
+func (m *messages) key(end, peer int) uint32 {
+	return uint32(linkproto.KeyOf(linkproto.Life(100*end)+linkproto.Life(m.life), linkproto.Life(100*peer)+linkproto.Life(m.life)))
+}
+
 // open opens a virtual link of a context to another of this node.
 func (m *messages) open(end, peer, context int) {
-	key := linkproto.KeyOf(linkproto.Life(100*end), linkproto.Life(100*peer))
-	for r, value := range map[linkproto.VLReg]uint32{linkproto.VLRegPeer: 7, linkproto.VLRegNumber: uint32(peer), linkproto.VLRegKey: uint32(key), linkproto.VLRegContext: uint32(context)} {
+	for r, value := range map[linkproto.VLReg]uint32{linkproto.VLRegPeer: 7, linkproto.VLRegNumber: uint32(peer), linkproto.VLRegKey: m.key(end, peer), linkproto.VLRegContext: uint32(context)} {
 		m.ask(r.Reg(end), true, value)
 	}
 	m.ask(linkproto.VLRegStatus.Reg(end), true, linkproto.VLOpen.In(1)|linkproto.VLUp.In(1))

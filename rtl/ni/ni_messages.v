@@ -48,6 +48,7 @@ module ni_messages #(
     output wire                v_begins,
     output wire [15:0]         v_size,
     output wire                v_final,
+    output wire [3:0]          v_life,
     input  wire                sent,
     input  wire                refused,
     input  wire [SW-1:0]       v_slot,
@@ -157,7 +158,7 @@ module ni_messages #(
         .rd_valid(rd_valid[1]), .rd_addr(rd_addr[AW-2 +: AW-2]), .rd_done(rd_done[1]), .rd_data(rd_data),
         .ask(send_ask), .ask_vl(send_vl), .asked(asked && !asks_wake), .link(ask_value),
         .want(want), .turn(turn), .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_begins(v_begins),
-        .v_size(v_size), .v_final(v_final), .sent(sent), .refused(refused), .note(note), .freed(freed),
+        .v_size(v_size), .v_final(v_final), .v_life(v_life), .sent(sent), .refused(refused), .note(note), .freed(freed),
         .d_valid(d_valid[2]), .d_ready(d_ready[2]), .ctx(send_context), .d_length(send_length), .d_tag(send_tag), .d_vl(send_link),
         .d_cookie(send_cookie), .d_status(send_status),
         .forget(forget && !forgot[0]), .forget_context(forget_context), .forgotten(forgot_send)

@@ -219,3 +219,65 @@ func TestMessagesMoved(t *testing.T) {
 	check.Equal(t, "what the receive got", m.completion(2, 0), linkproto.Completion{Length: 4, Tag: 6, VL: 2, Cookie: 33, Receive: true})
 	m.until(1, 2)
 }
+
+// TestMessagesReopened: a link is closed and opened anew, for the same context or another, in whatever clock of a message: of one that has begun no byte goes by
+// it then, and it is completed as closed; one that has not goes whole, or is refused; the next one comes.
+func TestMessagesReopened(t *testing.T) {
+	m := openMessages(t)
+	for _, context := range []int{1, 2, 3} {
+		m.enable(context)
+	}
+	receives, up := [2]int{2, linkproto.RingReceives}, linkproto.VLOpen.In(1)|linkproto.VLUp.In(1)
+	posted, seen := map[[2]int]int{}, map[linkproto.CompletionStatus]int{}
+	post := func(context, ring, length int) {
+		at := [2]int{context, ring}
+		n := posted[at]
+		posted[at]++
+		m.put(context, ring, n, linkproto.Posted{Addr: uint32(startOf(context) + msgSendAt), Length: uint32(length), Tag: uint32(n), VL: uint16(1 - ring)})
+		tail := linkproto.ContextRegSendTail
+		if ring == linkproto.RingReceives {
+			tail = linkproto.ContextRegReceiveTail
+		}
+		m.ask(tail.Reg(context), true, uint32(n+1))
+	}
+	came := func(length int) {
+		t.Helper()
+		m.until(2, posted[receives])
+		check.Equal(t, "bytes that came", m.completion(2, int(m.told[2])-1).Length, uint32(length))
+		check.Equal(t, "a message", m.memory[startOf(2)+msgSendAt:][:length], m.memory[startOf(1)+msgSendAt:][:length])
+	}
+	for round := range 80 {
+		context := 1 + 2*(round%2) // to which the link is given
+		m.open(1, 2, 1)
+		m.life++
+		m.open(2, 1, 2) // the peer has another life already
+		copy(m.memory[startOf(1)+msgSendAt:], m.r.Bytes(msgMost))
+		copy(m.memory[startOf(3)+msgSendAt:], m.memory[startOf(1)+msgSendAt:][:msgMost])
+		post(2, linkproto.RingReceives, msgMost)
+		post(1, 0, msgMost)
+		m.idle(3 * round)
+		m.ask(linkproto.VLRegStatus.Reg(1), true, 0)
+		m.ask(linkproto.VLRegKey.Reg(1), true, m.key(1, 2))
+		m.ask(linkproto.VLRegContext.Reg(1), true, uint32(context))
+		m.ask(linkproto.VLRegStatus.Reg(1), true, up)
+		m.until(1, posted[[2]int{1}])
+		status := m.completion(1, posted[[2]int{1}]-1).Status
+		seen[status]++
+		if status == linkproto.CompletionOK && context == 1 {
+			came(msgMost)
+			post(2, linkproto.RingReceives, msgMost)
+		} else {
+			m.idle(1500)
+			check.Equal(t, "completions of receives for "+linkproto.CompletionStatuses[status].Name, int(m.told[2]), posted[receives]-1)
+		}
+		post(context, 0, msgMost-1)
+		m.until(context, posted[[2]int{context}])
+		came(msgMost - 1)
+		for _, end := range []int{1, 2} {
+			m.ask(linkproto.VLRegStatus.Reg(end), true, 0)
+		}
+	}
+	if t.Logf("%v", seen); seen[linkproto.CompletionOK] < 5 || seen[linkproto.CompletionBadLink] < 5 || seen[linkproto.CompletionClosed] < 20 {
+		t.Errorf("%v: too few", seen)
+	}
+}

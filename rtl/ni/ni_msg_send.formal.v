@@ -27,7 +27,7 @@ always @* if (f_lives) begin
     if (state == CHECK || f_puts) assert (answer == f_said && f_link == d_vl[VIRTUAL-1:0]);
     if (f_puts) begin
         assert (f_said[2:0] == 3'b011 && f_said[10 +: CONTEXTS] == ctx && f_said[9:3] < WINDOW && f_fair);
-        assert (now_life == f_said[21:18] && (!begun || f_life == f_said[21:18]));
+        assert (v_life == f_said[21:18] && (!begun || f_life == f_said[21:18]));
     end
 end
 

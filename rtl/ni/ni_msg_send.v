@@ -4,8 +4,8 @@
 // Contract:
 //   q_*: contexts that have sends. u_*, e_*, takes, more: as of ni_msg_table. rd_*: reads words, as of ni_msg_reads.
 //   ask with ask_vl stands until asked (pulse): link: what net_vl says of it, as its register 7.
-//   want: a packet is to be sent; from `turn` on v_* are its bytes, as net_vl takes them, until `sent`. note (pulse) with sent: the slot
-//   has the last packet of the message that d_* and ctx say.
+//   want: a packet is to be sent; from `turn` on v_* are its bytes, as net_vl takes them, until `sent`, and v_life is the life of the link
+//   that it is for. note (pulse) with sent: the slot has the last packet of the message that d_* and ctx say.
 //   freed (pulse): a slot of the contexts' is free again. SHARE: how many they may hold.
 //   d_valid with d_*: a send that is completed with d_status, until d_ready.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.
@@ -57,6 +57,7 @@ module ni_msg_send #(
     output wire                  v_begins,
     output wire [15:0]           v_size,
     output wire                  v_final,
+    output wire [3:0]            v_life,
     input  wire                  sent,
     input  wire                  refused,
     output wire                  note,
@@ -137,6 +138,7 @@ module ni_msg_send #(
     assign v_begins = state == HEAD || state == BODY;
     assign v_size   = {{16-MW{1'b0}}, bytes} + {12'd0, FIELDS};
     assign v_final  = is_last;
+    assign v_life   = now_life;
     assign v_valid  = state == HEAD || (state == BODY && have);
     assign v_data   = state == HEAD ? header[8*place +: 8] : word[8*at +: 8];
     assign v_last   = state == HEAD ? place == HEAD_LAST && bytes == {MW{1'b0}} : bytes_left == {{MW-1{1'b0}}, 1'b1};

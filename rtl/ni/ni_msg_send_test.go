@@ -23,11 +23,11 @@ type msgSendTest struct {
 	QValid, QTake, Takes, More, EEnabled, ESends, Ask, Asked, Want, Turn, VValid, VReady, VLast, VBegins, VFinal *bool `port:"*"`
 	Sent, Refused, Note, Freed, DValid, DReady, Forget, Forgotten                                                *bool `port:"*"`
 
-	QContext, ESize, EFirst, ELast, AskVl, VData, Ctx, DStatus, ForgetContext *uint8   `port:"*"`
-	ESendHead, VSize, DVl, DCookie                                            *uint16  `port:"*"`
-	Link, DLength, DTag                                                       *uint32  `port:"*"`
-	U                                                                         msgAsks  `port:"*"`
-	Rd                                                                        msgReads `port:"*"`
+	QContext, ESize, EFirst, ELast, AskVl, VData, VLife, Ctx, DStatus, ForgetContext *uint8   `port:"*"`
+	ESendHead, VSize, DVl, DCookie                                                   *uint16  `port:"*"`
+	Link, DLength, DTag                                                              *uint32  `port:"*"`
+	U                                                                                msgAsks  `port:"*"`
+	Rd                                                                               msgReads `port:"*"`
 
 	t      *testing.T
 	b      *testbench.Bench
@@ -264,7 +264,7 @@ func (e *msgSendTest) step(x *msgSender, streams bool) {
 		}
 		e.streams()
 	case sendSent:
-		if *e.Sent {
+		if check.Equal(t, "life", uint32(*e.VLife), e.link>>18&15); *e.Sent {
 			if e.state, e.takes, e.more = sendEnd, !*e.Refused && e.last, *e.Refused || !e.last; *e.Refused {
 				e.after = x.offset
 				e.seen["refused"]++

@@ -146,6 +146,7 @@ module ni_virtual #(
     wire [7:0] e_data, h_v_data;
     wire [VIRTUAL-1:0] h_vl, e_send_vl;
     wire [15:0] e_size, h_size;
+    wire [3:0]  e_life;
     reg        mine, hosts;            // one of a context has its turn; one of the host's is underway
     wire       v_valid, v_ready, v_last, v_cancel, sent, refused, told_ready, told, room, halts, d_valid, d_ready, d_host, d_last, d_void;
     wire [7:0] v_data, d_data, told_freed;
@@ -197,7 +198,7 @@ module ni_virtual #(
     ) u_links (
         .clk(clk), .rst(rst), .node(node),
         .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_begins(v_begins), .s_size(v_size),
-        .s_cancel(v_cancel && !mine), .s_mine(mine), .s_final(e_final), .s_slot(v_slot), .sent(sent), .refused(refused),
+        .s_cancel(v_cancel && !mine), .s_mine(mine), .s_final(e_final), .s_life(e_life), .s_slot(v_slot), .sent(sent), .refused(refused),
         .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
         .told_context(told_context), .told_life(told_life),
         .t_valid(o_valid), .t_ready(o_ready), .t_data(o_data), .t_last(o_last), .t_void(t_void),
@@ -251,7 +252,8 @@ module ni_virtual #(
                 .r_wdata(reg_wdata), .r_done(e_done), .r_ok(e_ok), .r_value(e_value),
                 .ask(e_ask), .ask_wakes(e_wakes), .ask_vl(e_vl), .asked(for_context && c_done), .ask_value(c_value),
                 .want(e_want), .turn(mine), .v_valid(e_valid), .v_ready(v_ready), .v_data(e_data), .v_last(e_last), .v_vl(e_send_vl),
-                .v_begins(e_begins), .v_size(e_size), .v_final(e_final), .sent(sent && mine), .refused(refused), .v_slot(v_slot),
+                .v_begins(e_begins), .v_size(e_size), .v_final(e_final), .v_life(e_life),
+                .sent(sent && mine), .refused(refused), .v_slot(v_slot),
                 .s_valid(d_valid && to_context), .s_ready(e_ready), .s_vl(d_vl), .s_context(d_context), .s_life(d_life), .s_data(d_data),
                 .s_last(d_last), .s_void(d_void), .x_look(x_look), .x_vl(x_vl), .x_context(x_context), .x_life(x_life),
                 .x_credit(x_credit), .x_blind(x_blind), .x_refused(x_refused), .done(done), .done_slot(done_slot),
@@ -265,8 +267,8 @@ module ni_virtual #(
                 .m_length(m_length[32 +: 16]), .m_data(m_data[16 +: 8]), .m_last(m_last[2]), .ev_bad(ev_bad_message)
             );
         end else begin : g_no_contexts
-            assign {e_done, e_ok, e_value, e_ask, e_wakes, e_vl, e_send_vl, e_want, e_valid, e_data, e_last, e_begins, e_size, e_final} =
-                {65+2*VIRTUAL{1'b0}};
+            assign {e_done, e_ok, e_value, e_ask, e_wakes, e_vl, e_send_vl, e_want, e_valid, e_data, e_last, e_begins, e_size, e_final,
+                e_life} = {69+2*VIRTUAL{1'b0}};
             assign {e_told_ready, e_ready, x_credit, x_blind, back, back_slot, ev_bad_message} = {1'b1, {5+$clog2(SLOTS){1'b0}}};
             assign {g_mem_en, g_mem_addr, g_h_data, g_h_clash} = {g_h_en, g_h_addr, g_mem_data, g_mem_clash};
             wire unused_contexts = ^{d_context, d_life, told_context, told_life, x_look, x_vl, x_context, x_life, x_refused, done,

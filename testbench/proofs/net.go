@@ -104,7 +104,7 @@ func net() []prove.Proof {
 		{
 			Name: "net_vl_engine",
 			Properties: "of two links, each beside the other: each packet is sent from its own slot under the number as which it was put, and its slot freed once; " +
-				"no event writes to another link's entry; a ROUTE that is not taken changes nothing but what is counted; who asks is answered once, within 7 + 2 * WINDOW " +
+				"a context's packet is put in the life of its link alone that it is for; no event writes to another link's entry; a ROUTE that is not taken changes nothing but what is counted; who asks is answered once, within 7 + 2 * WINDOW " +
 				"clocks of an event; who has something to say waits for its turn; a link whose peer says STOP sends no packet but a probe",
 			Top: "net_vl_engine", Params: params{"VIRTUAL": "1", "SLOTS": "4", "WINDOW": "3", "RETRY": "1", "RETRY_LIMIT": "2", "CONTEXTS": "1"}, Depth: 2,
 			Files: []string{

@@ -3,7 +3,8 @@
 //
 // Contract:
 //   tick, tx_*, rx_*: as of link_endpoint, of this lane. LANES, LANE: of the link, and which of them this is.
-//   up, restart, young, peer_life, may_leave, none_open, own, node, renew, anonymous, soon: of the link; same: this lane hears that peer.
+//   up, restart, young, peer_life, may_leave, alone, none_open, own, node, renew, anonymous, soon: of the link; same: this lane hears that
+//   peer.
 //   ack (pulse) with ack_n and ack_lost, which stand for a clock: a word that counts. stop, lost, expected, untold, hurry, telling:
 //   what words say.
 //   h_*, waits, active, coming: as of lane_rx. doubt (pulse): something was damaged, or frames do not go over the lane any more.
@@ -45,6 +46,7 @@ module lane_end #(
     input  wire        young,
     input  wire [31:0] peer_life,
     input  wire        may_leave,
+    input  wire        alone,
     input  wire        none_open,
     input  wire [7:0]  expected,
     input  wire        lost,
@@ -131,8 +133,8 @@ module lane_end #(
     lane_state #(.WORD_TIMER(WORD_TIMER)) u_state (
         .clk(clk), .rst(rst), .tick(tick), .word(word), .init(init), .word_bad(word_bad), .word_stop(word_stop), .other(other), .fits(fits),
         .same(same), .frame_good(good), .frame_bad(ev_crc), .up(up), .young(young), .restart(restart), .renew(renew), .anonymous(anonymous),
-        .may_leave(may_leave), .none_open(none_open), .known(known), .heard(heard), .open(open), .closed(closed), .foreign(foreign),
-        .stop(peer_stop), .ack(ack), .answer(asked)
+        .may_leave(may_leave), .alone(alone), .none_open(none_open), .known(known), .heard(heard), .open(open), .closed(closed),
+        .foreign(foreign), .stop(peer_stop), .ack(ack), .answer(asked)
     );
 
     reg carried;                // something has arrived in this life of the link

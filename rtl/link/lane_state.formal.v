@@ -36,6 +36,7 @@ always @* if (f_run && f_was && !rst) begin
     if (f_ends) assert (!heard && !open);
     if (ack)   assert (word && !restart && (up || (known && fits && !anonymous)));
     // It is heard again when something good has come, and after it was left out not before it has been good for TRIAL, or is needed.
+    if (heard && !f_heard) assert (score == 0);
     if (heard && !f_heard) assert (f_trial ? f_needed || f_good == TRIAL : f_sound);
     // It falls for another peer, at the end of the link's life, or if it may.
     if (!heard && f_heard) assert (f_may || f_other || f_ends);

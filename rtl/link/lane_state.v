@@ -9,7 +9,8 @@
 //   heard: the peer is heard well; words say so. open: the peer says the same. Frames go over the lane while both. `closed` pulses
 //   when that ends.
 //   may_leave: the lane may be left out now, for silence or faults: another one is heard. It must be good for a while then, or until the
-//   peer says that it hears this end while `none_open`: no lane of the link is open.
+//   peer says that it hears this end while `none_open`: no lane of the link is open. alone: no other lane is heard; good frames and words
+//   make up for faults then, however many there were.
 //   foreign: the lane hears another end than the link's peer. `stop`: the peer says STOP on this lane.
 //   `answer` pulses when a word is asked for, or heard has fallen.
 //
@@ -37,6 +38,7 @@ module lane_state #(
     input  wire renew,
     input  wire anonymous,
     input  wire may_leave,
+    input  wire alone,
     input  wire none_open,
 
     output reg  known,
@@ -103,13 +105,13 @@ module lane_state #(
         else if (on_trial && (faulty || silent))     trial <= TERM[TRIALW-1:0] << doublings;
         else if (on_trial && tick)                   trial <= trial - 1'b1;
 
-        if (faulty && !on_trial && !worn) score <= score + `LP_LANE_FAULT;
-        else if ((sound || frame_good) && score != 0 && !worn) score <= score - 1'b1;
-        if (leave || on_trial) score <= 0;
+        if (faulty && !worn) score <= score + `LP_LANE_FAULT;
+        else if ((sound || frame_good) && score != 0 && (!worn || alone)) score <= score - 1'b1;
+        if (!heard) score <= 0;
 
         if ((!up && !ack) || restart) begin
             {heard, sealed, again} <= 3'd0;
-            {quiet, trial, score}  <= 0;
+            {quiet, trial}         <= 0;
         end
         if (rst) {known, stop, answer, closed, up_q} <= 5'd0;
     end

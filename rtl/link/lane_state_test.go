@@ -14,8 +14,8 @@ type laneState struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		Rst, Tick, Word, Init, WordBad, WordStop, Other, Fits, Same, FrameGood, FrameBad, Up, Young, Restart, Renew, Anonymous, MayLeave, NoneOpen *bool `port:"*"`
-		Known, Heard, Open, Closed, Foreign, Stop, Ack, Answer                                                                                     *bool `port:"*"`
+		Rst, Tick, Word, Init, WordBad, WordStop, Other, Fits, Same, FrameGood, FrameBad, Up, Young, Restart, Renew, Anonymous, MayLeave, Alone, NoneOpen *bool `port:"*"`
+		Known, Heard, Open, Closed, Foreign, Stop, Ack, Answer                                                                                            *bool `port:"*"`
 	}
 	closed int
 }
@@ -110,12 +110,12 @@ func TestLaneStateFaults(t *testing.T) {
 		}
 	}
 	l.wants("after three faults among good frames", true, true)
-	*p.MayLeave = false
+	*p.MayLeave, *p.Alone = false, true
 	for range 6 {
 		l.say(p.FrameBad)
 	}
 	l.wants("the last lane", true, true)
-	*p.MayLeave = true
+	*p.MayLeave, *p.Alone = true, false
 	l.run(2)
 	l.wants("after faults", false, false)
 	for good := range linkproto.LaneTrialTimers * laneTimer * 2 {
@@ -126,6 +126,38 @@ func TestLaneStateFaults(t *testing.T) {
 		*p.Word, *p.WordBad = false, false
 		if *p.Heard != (good >= linkproto.LaneTrialTimers*laneTimer*3/2) && *p.Heard != (good >= linkproto.LaneTrialTimers*laneTimer*3/2+2) {
 			t.Fatalf("heard: %v after %d symbol times, one of them bad", *p.Heard, good)
+		}
+	}
+}
+
+// What is damaged before a lane is heard does not count, and on the last lane the good ones make up for what was. While there is another lane
+// they do not: it is left out as soon as it may be.
+func TestLaneStateScore(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	*p.Up = true
+	for range 2 * linkproto.LaneFaults / linkproto.LaneFault {
+		l.say(p.WordBad)
+	}
+	l.say(p.Init)
+	l.say(p.Word)
+	l.run(2)
+	l.wants("after faults before it was heard", true, true)
+	*p.MayLeave = false
+	for _, alone := range []bool{true, false} {
+		*p.Alone = alone
+		for range linkproto.LaneFaults / linkproto.LaneFault {
+			l.say(p.FrameBad)
+		}
+		for range linkproto.LaneFault {
+			l.say(p.FrameGood)
+		}
+		*p.Alone, *p.MayLeave = false, true
+		l.run(2)
+		l.wants("after faults and good frames", alone, alone)
+		*p.MayLeave = false
+		for range linkproto.LaneFaults {
+			l.say(p.Word)
 		}
 	}
 }
@@ -146,6 +178,13 @@ func TestLaneStateNeeded(t *testing.T) {
 	l.run(linkproto.LaneTrialTimers * laneTimer / 4)
 	l.say(p.Word)
 	l.wants("a while later", true, true)
+	*p.Other = true
+	l.say(p.Init)
+	l.wants("an INIT of another life", false, false)
+	*p.Other = false
+	l.say(p.Init)
+	l.wants("an INIT of the peer", true, false)
+	l.say(p.Word)
 	*p.NoneOpen = false
 	for range linkproto.LaneFaults / linkproto.LaneFault {
 		l.say(p.FrameBad)

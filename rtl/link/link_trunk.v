@@ -88,7 +88,7 @@ module link_trunk #(
     wire [31:0] own = nonce ^ {epoch, 24'd0} ^ 32'd1 * PORT << `LP_LIFE_PORT_LSB;
     wire [31:0] peer_life;
     wire [15:0] peer_node;
-    wire [LANES-1:0] ack, ack_lost, known, fits, hearing, stopped, may_leave, telling, lane_takes, give, turn, rd_en, done;
+    wire [LANES-1:0] ack, ack_lost, known, fits, hearing, stopped, may_leave, alone, telling, lane_takes, give, turn, rd_en, done;
     wire [LANES-1:0] h_valid, h_ready, h_last, h_malformed, h_doomed, waits, active, comes, doubt, ev_dup, ev_gap, ev_crc, ev_overrun;
     wire [LANES-1:0] ev_stray, ev_bad_word, untold;
     wire [LANES-1:0]    mouth, takes_word;
@@ -117,7 +117,8 @@ module link_trunk #(
                 .clk(clk), .rst(rst), .tick(tick[k]), .tx_sym(tx_sym[9*k +: 9]), .tx_ready(tx_ready[k]),
                 .rx_sym(rx_sym[9*k +: 9]), .rx_valid(rx_valid[k]),
                 .own(own), .node(node), .anonymous(anonymous), .renew(renew), .soon(soon),
-                .up(up), .restart(restart), .young(young), .peer_life(peer_life), .may_leave(may_leave[k]), .none_open(open == 0),
+                .up(up), .restart(restart), .young(young), .peer_life(peer_life), .may_leave(may_leave[k]), .alone(alone[k]),
+                .none_open(open == 0),
                 .expected(expected), .lost(lost), .stop(stop), .answer(ev_dup[k]), .untold(untold[k]), .hurry(hurry), .telling(telling[k]),
                 .say({say[13] && mouth[k], say[12:0]}), .say_take(takes_word[k]), .hears(hears[14*k +: 14]),
                 .ack(ack[k]), .ack_n(ack_n[8*k +: 8]), .ack_lost(ack_lost[k]), .life(lives[32*k +: 32]), .peer(nodes[16*k +: 16]),
@@ -135,7 +136,8 @@ module link_trunk #(
 
     trunk_state #(.LANES(LANES), .FIRST_EPOCH(FIRST_EPOCH), .SILENCE(SILENCE)) u_state (
         .clk(clk), .rst(rst), .tick(tick[0]), .ack(ack), .life(lives), .node(nodes), .heard(hearing), .give_up(give_up), .renew(renew),
-        .up(up), .restart(restart), .epoch(epoch), .peer_life(peer_life), .peer_node(peer_node), .young(young), .may_leave(may_leave)
+        .up(up), .restart(restart), .epoch(epoch), .peer_life(peer_life), .peer_node(peer_node), .young(young),
+        .may_leave(may_leave), .alone(alone)
     );
 
     // Receive side.

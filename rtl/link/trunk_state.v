@@ -6,7 +6,7 @@
 //   `up` rises with the first word that counts; peer_life and peer_node are from then on those of its lane. `restart` pulses when, while
 //   up, no lane is heard, `give_up` or `renew` came, or no word in SILENCE symbol times (`tick`): both sequence spaces begin again and a
 //   new epoch is taken. young: for SKEW symbol times after `up` has risen.
-//   may_leave: one lane after the other may be left out, if it is not the last one heard.
+//   may_leave: one lane after the other may be left out, if it is not the last one heard. alone: lanes beside which no other is heard.
 //   A reset takes the next epoch; after configuration that is the one after FIRST_EPOCH.
 //
 // Proven: trunk_state.formal.v. Source: doc/protocol.md, "Lanes".
@@ -33,7 +33,8 @@ module trunk_state #(
     output reg  [31:0]         peer_life,
     output reg  [15:0]         peer_node,
     output wire                young,
-    output wire [LANES-1:0]    may_leave
+    output wire [LANES-1:0]    may_leave,
+    output reg  [LANES-1:0]    alone
 );
     localparam SILENTW = $clog2(SILENCE + 2);
     localparam SKEWW   = $clog2(`LP_LANE_SKEW + 1);
@@ -56,12 +57,13 @@ module trunk_state #(
     assign young = !old;
 
     reg  [LANES-1:0] scan;              // one bit
-    assign may_leave = scan & {LANES{(heard & ~scan) != 0}};
+    integer k;
+    always @* for (k = 0; k < LANES; k = k + 1) alone[k] = (heard & ~(ONE << k)) == 0;
+    assign may_leave = scan & ~alone;
 
     // Of the lowest lane with a word.
     reg [31:0] first_life;
     reg [15:0] first_node;
-    integer k;
     always @* begin
         {first_life, first_node} = {life[31:0], node[15:0]};
         for (k = LANES - 1; k >= 0; k = k - 1)

@@ -168,9 +168,10 @@ module lane_end #(
         .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(EARLY), .LANES(LANES), .LANE(LANE),
         .BARRIER(BARRIER)
     ) u_mux (
-        .clk(clk), .rst(rst), .tick(tick), .up(up && heard), .own(own), .node(node), .known(!up && known && fits && !anonymous),
-        .key(key_out), .expected(expected), .lost(lost), .stop(stop), .answer(answer || asked || restart || renew), .soon(soon),
-        .peer_stop(peer_stop), .untold(untold), .hurry(hurry), .telling(telling), .say(say), .say_take(say_take),
+        .clk(clk), .rst(rst), .tick(tick), .up(up && heard), .own(own), .node(node),
+        .known(!up && !restart && known && fits && !anonymous), .key(key_out), .expected(expected), .lost(lost), .stop(stop),
+        .answer(answer || asked || restart || renew), .soon(soon), .peer_stop(peer_stop),
+        .untold(untold), .hurry(hurry), .telling(telling), .say(say), .say_take(say_take),
         .f_valid(f_valid && open && !shut), .f_sym(f_sym), .f_take(f_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 

@@ -98,6 +98,8 @@ func TestBadPacketsInTurn(t *testing.T) {
 		for n := range 60 {
 			before := count()
 			w.say(end, 0, dropped(n), dropped(0), []byte{0, 9, 0, 1, 2, 3}) // the last says nine bytes and has three
+			w.must(w.Run(300))
+			end.Mangle = nil
 			w.must(w.Run(1200))
 			if have := count() - before; have != 3 {
 				t.Fatalf("port %d, %d bytes before: %d packets count as bad, want 3", port, n, have)
@@ -120,6 +122,8 @@ func TestBadPacketsOfHost(t *testing.T) {
 			before := count()
 			refused = 0
 			w.say(host.Port, idles, pair...)
+			w.must(w.Run(300))
+			host.Mangle = nil
 			w.must(w.Run(1200))
 			if have := count() - before; have != 2 || refused != 2 {
 				t.Errorf("% x and %d IDLEs and % x: %d packets count as bad and %d are refused, want 2", pair[0], idles, pair[1], have, refused)
@@ -128,7 +132,61 @@ func TestBadPacketsOfHost(t *testing.T) {
 	}
 }
 
-// say has an end send packets with so many IDLEs between their frames, whether they are right or not, when every packet so far has been acknowledged.
+// What is dropped, and what is denied, by a virtual link and by the network beside it counts each, whenever both are.
+func TestDroppedTogether(t *testing.T) {
+	const page, vl, far, number = 128, 2, 9, 7
+	w := openWhole(t, rtl.Params{PageBytes: page, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 64, WordTimer: 1024, Router: 1, Virtual: 3})
+	host, peer := w.Nodes[0].Host, w.peer(1)
+	trapped := false
+	host.Received = func(p linkproto.Packet) { trapped = trapped || p.Type == linkproto.TypeTrap }
+	w.must(w.WriteRegister(0, linkproto.RegNodeID, self))
+	key := linkproto.KeyOf(0x3333, 0x2222)
+	for i, v := range []uint32{far, number, uint32(linkproto.KeyOf(0x2222, 0x3333)), linkproto.VLOpen.In(1) | linkproto.VLUp.In(1)} {
+		w.must(w.WriteRegister(0, linkproto.VLReg(i).Reg(vl), v))
+	}
+	w.must(w.Until(20_000, "the link", func() bool { return peer.Link.Status().Up }))
+	w.must(w.Run(2000))
+	datagram := func(packet []byte) []byte {
+		r := linkproto.Route{Dest: self, Src: far, Hops: 1, State: linkproto.RouteDatagram, Packet: packet}
+		return check.Must(r.Append(nil))(t)
+	}
+	seq := uint32(0)
+	virtual := func(packet []byte) []byte {
+		r := linkproto.Route{Dest: self, Src: far, Hops: 1, VL: vl, State: linkproto.VLState{Kind: linkproto.KindAck, Packet: true}.Byte(), Seq: uint8(seq), Packet: packet}
+		raw := check.Must(r.Seal(nil, key.At(seq, 0)))(t)
+		seq++
+		return raw
+	}
+	counter := func(c linkproto.Counter) int { return int(w.register(linkproto.CounterReg(1, c))) }
+	pass := func() {
+		w.must(w.Run(300))
+		peer.Mangle, host.Mangle = nil, nil
+		w.must(w.Run(900)) // a word of the link among them
+	}
+	write := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: page, Data: []byte{1}}).Append(nil))(t)
+	pages := check.Must((&linkproto.Packet{Type: linkproto.TypePage}).Append(nil))(t)
+	resume := check.Must((&linkproto.Packet{Type: linkproto.TypeResume, Via: 1}).Append(nil))(t)
+	// A trap holds what comes by the network up to RESUME.
+	for what, packet := range map[linkproto.Counter][]byte{linkproto.CntBadPacket: dropped(4), linkproto.CntDenied: write} {
+		for idles := range 200 {
+			bad, denied := counter(linkproto.CntBadPacket), counter(linkproto.CntDenied)
+			trapped = false
+			w.say(peer, 0, datagram(pages), datagram(write), datagram(dropped(4)))
+			pass()
+			check.Equal(t, "trapped", trapped, true)
+			w.say(host.Port, 140, resume)
+			w.say(peer, idles, virtual(packet))
+			pass()
+			bad, denied = counter(linkproto.CntBadPacket)-bad, counter(linkproto.CntDenied)-denied
+			if bad != 1+count(what == linkproto.CntBadPacket) || bad+denied != 3 {
+				t.Errorf("RESUME and, %d clocks later, one more that counts as %v: bad_packet counts %d, denied %d", idles-140, what, bad, denied)
+			}
+		}
+	}
+}
+
+// say has an end send packets with so many IDLEs before each, whether they are right or not, when every packet so far has been acknowledged. It says nothing else
+// while Mangle is set.
 func (w *whole) say(end *ni.Port, idles int, packets ...[]byte) {
 	w.t.Helper()
 	at, _ := end.Link.Freed()
@@ -136,8 +194,8 @@ func (w *whole) say(end *ni.Port, idles int, packets ...[]byte) {
 	key := linkproto.KeyOf(s.Peer.Life, linkproto.LifeOf(c.Nonce, c.Port, s.Epoch))
 	var line []linkproto.Symbol
 	for i, p := range packets {
-		line = linkproto.AppendFrame(line, key, uint8(at)+uint8(i), p)
 		line = append(line, slices.Repeat([]linkproto.Symbol{linkproto.SymIdle}, idles)...)
+		line = linkproto.AppendFrame(line, key, uint8(at)+uint8(i), p)
 		w.must(end.Link.Send(dropped(0))) // that the end knows of it and goes on behind
 	}
 	end.Mangle = func([]linkproto.Symbol) (now []linkproto.Symbol) {
@@ -145,8 +203,6 @@ func (w *whole) say(end *ni.Port, idles int, packets ...[]byte) {
 		now, line = line[:k], line[k:]
 		return now
 	}
-	w.must(w.Run(300))
-	end.Mangle = nil
 }
 
 // dropped is a packet of a type that there is not, with n bytes.

@@ -124,7 +124,8 @@ module ni_core #(
     wire [8*WORD*WRITERS-1:0] w_data;
     wire [WORD*WRITERS-1:0] w_mask;
     // Of virtual links: ROUTEs to the network and from there, and what their writes ask.
-    wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, x_bad, virtual_allowed;
+    wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, virtual_allowed;
+    wire [2:0]           x_bad;
     wire [8*WIDTH-1:0]   v_data, x_data;
     wire [WIDTH-1:0]     v_keep, x_keep;
     wire [15:0]          virtual_frame;
@@ -368,7 +369,7 @@ module ni_core #(
             assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
             assign {port_en, port_addr, mem_data, mem_clash} = {mem_en, host_w_addr, port_data, port_clash};
             assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
-            assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad} = {9*WIDTH + 6{1'b0}};
+            assign {v_valid, v_data, v_keep, v_last, v_void, x_ready, x_denied, x_bad} = {9*WIDTH + 8{1'b0}};
             assign {virtual_frame, virtual_vl} = {16 + VW{1'b0}};
             wire unused_virtual = ^{v_ready, x_valid, x_data, x_keep, x_last, x_void, virtual_allowed};
         end

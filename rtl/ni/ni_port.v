@@ -13,7 +13,7 @@
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set. BARRIER, 1: its router carries out barriers.
 //   VIRTUAL, if there is a network: v_*: ROUTEs of virtual links for it; x_*: all that come from it, which move with x_ready only;
-//   x_denied, x_bad: of their packets.
+//   x_denied, x_bad (pulses): of their packets.
 //   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
 //
 // Source: LMMC; doc/architecture.md.
@@ -78,7 +78,7 @@ module ni_port #(
     output wire        x_last,
     output wire        x_void,
     input  wire        x_denied,
-    input  wire        x_bad,
+    input  wire [2:0]  x_bad,
 
     output wire        t_valid,
     input  wire        t_ready,
@@ -136,16 +136,10 @@ module ni_port #(
     output wire        i_hit
 );
     // m_*: what has come by the link or network.
-    wire               m_valid, m_ready, m_last, m_void, room, overdue, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
-    wire               ev_denied_in, ev_lost_route;
+    wire               m_valid, m_ready, m_last, m_void, room, overdue, ev_denied, ev_denied_in, ev_bad, ev_bad_trap, ev_bad_in;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
-    wire               bad_here   = ev_bad_trap || ev_bad_in || x_bad;
-    wire               bad_routed = ev_bad_route || ev_lost_route;
-    reg                bad_waits;     // one of two in the same clock is counted in the next
-    wire               ev_bad = bad_here || bad_routed || bad_waits;
-    always @(posedge clk) bad_waits <= !rst && ((bad_here && bad_routed) || (bad_waits && (bad_here || bad_routed)));
     wire               route_ready;     // of ni_route
     generate
         if (ROUTER != 0) begin : g_network
@@ -213,7 +207,7 @@ module ni_port #(
     generate
         if (TAKES_ROUTES) begin : g_route
             localparam TOLD_BYTES = 1 << $clog2(RX_BYTES > 1024 ? RX_BYTES : 1024);     // of ROUTEs for the host
-            wire pause, put, told, untold, ev_late;
+            wire pause, put, told, untold, ev_late, ev_bad_route, ev_lost_route;
             assign m_ready = route_ready && (VIRTUAL == 0 || x_ready);
             net_patience #(.PATIENCE(PATIENCE)) u_patience (
                 .clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue)
@@ -233,16 +227,19 @@ module ni_port #(
                 .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
                 .m_valid(t_valid), .m_ready(t_ready), .m_kind(t_kind), .m_length(t_length), .m_data(t_data), .m_last(t_last)
             );
-            // What is dropped as late may be so in the clock in which a write is denied: then it is counted one clock later.
-            reg late_waits;
-            always @(posedge clk) late_waits <= !rst && ev_denied_in && (ev_late || late_waits);
-            assign ev_denied = ev_denied_in || ev_late || late_waits || x_denied;
+            // Several of these may come in one clock.
+            pulse_tally #(.N(3), .BITS(2)) u_denied (
+                .clk(clk), .rst(rst), .events({x_denied, ev_late, ev_denied_in}), .event_out(ev_denied)
+            );
+            pulse_tally #(.N(7), .BITS(WIDTH == 1 ? 4 : 8)) u_bad (
+                .clk(clk), .rst(rst), .events({x_bad, ev_lost_route, ev_bad_route, ev_bad_in, ev_bad_trap}), .event_out(ev_bad)
+            );
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
-            assign {m_ready, room, overdue, ev_bad_route, ev_lost_route} = {r_ready, 4'b0000};
-            assign {ev_denied, route_ready} = {ev_denied_in || x_denied, r_ready};
-            wire unused_patience = ^{room, overdue, x_ready, route_ready, gateway};
+            assign {m_ready, room, overdue} = {r_ready, 2'b00};
+            assign {ev_denied, ev_bad, route_ready} = {ev_denied_in, ev_bad_trap || ev_bad_in, r_ready};
+            wire unused_patience = ^{room, overdue, x_ready, route_ready, gateway, x_denied, x_bad};
             assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};
         end
     endgenerate

@@ -10,7 +10,7 @@
 //   With CONTEXTS, the logarithm to base 2 of their number, it carries out contexts of messages, which have half of the slots; g_*: the
 //   reads of
 //   the host and the buffer's read port, as of ni_msg_reads; the words of w_*[1] and [2] are theirs, and m_*[2] the host is told by.
-//   ev_denied, ev_bad: at the network; ev_bad_host: at the host's port.
+//   ev_denied, ev_bad (pulses, a bit a place where packets are dropped): at the network; ev_bad_host: at the host's port.
 //
 // Source: doc/protocol.md, "Virtual links of an interface".
 module ni_virtual #(
@@ -97,7 +97,7 @@ module ni_virtual #(
     input  wire [31:0]        o_value,
 
     output wire               ev_denied,
-    output wire               ev_bad,
+    output wire [2:0]         ev_bad,
     output wire               ev_bad_host
 );
 `include "linkproto.vh"
@@ -275,7 +275,7 @@ module ni_virtual #(
                 done_slot, done_closed, back_ready, freed, v_slot};
         end
     endgenerate
-    assign ev_bad = ev_bad_in || ev_bad_out || ev_bad_message;
+    assign ev_bad = {ev_bad_message, ev_bad_out, ev_bad_in};
     wire unused = ^{unused_bad, unused_replay, unused_drop};
 endmodule
 `resetall

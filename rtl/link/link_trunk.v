@@ -200,12 +200,13 @@ module link_trunk #(
     always @(posedge clk) begin
         at <= at == LAST[LW-1:0] ? {LW{1'b0}} : at + 1'b1;
         pause <= serve ? 3'd7 : pause == 3'd0 ? pause : pause - 3'd1;
-        if (serve) said[at] <= 1'b0;
         if (good)  {heed_n, heed_lost} <= {n, said_lost[at]};
         heed       <= good;
         ev_bad_ack <= serve && !past[7] && beyond[7] && !restart;
-        for (i = 0; i < LANES; i = i + 1)
+        for (i = 0; i < LANES; i = i + 1) begin
+            if (serve && at == i[LW-1:0]) said[i] <= 1'b0;
             if (ack[i]) {said[i], said_lost[i], said_n[8*i +: 8]} <= {1'b1, ack_lost[i], ack_n[8*i +: 8]};
+        end
         if (rst || restart) begin
             {said, heed, heed_n, ev_bad_ack} <= 0;
             pause <= 3'd0;

@@ -201,7 +201,8 @@ func TestVirtualFreed(t *testing.T) {
 	const route = linkproto.RouteExtra + vlMax
 	w := newVLWorld(t, true)
 	n, far := w.rtl[0], w.rtl[1]
-	for vl, held := range map[int]int{3: vlWindow, 4: vlWindow, 5: vlSlots - 2*vlWindow - 1} { // but for one slot they hold all, and are not up
+	for i, held := range []int{vlWindow, vlWindow, vlSlots - 2*vlWindow - 1} { // but for one slot they hold all, and are not up
+		vl := 3 + i
 		n.opensAs(vl, 2, 0, 0, vlIsOpen)
 		for range held {
 			check.Equal(t, "a packet is held", n.hand(vl, w.message(vlMax)), true)

@@ -144,10 +144,12 @@ func (m *messages) key(end, peer int) uint32 {
 
 // open opens a virtual link of a context to another of this node.
 func (m *messages) open(end, peer, context int) {
-	for r, value := range map[linkproto.VLReg]uint32{linkproto.VLRegPeer: 7, linkproto.VLRegNumber: uint32(peer), linkproto.VLRegKey: m.key(end, peer), linkproto.VLRegContext: uint32(context)} {
-		m.ask(r.Reg(end), true, value)
-	}
-	m.ask(linkproto.VLRegStatus.Reg(end), true, linkproto.VLOpen.In(1)|linkproto.VLUp.In(1))
+	set := func(r linkproto.VLReg, value uint32) { m.ask(r.Reg(end), true, value) }
+	set(linkproto.VLRegPeer, 7)
+	set(linkproto.VLRegNumber, uint32(peer))
+	set(linkproto.VLRegKey, m.key(end, peer))
+	set(linkproto.VLRegContext, uint32(context))
+	set(linkproto.VLRegStatus, linkproto.VLOpen.In(1)|linkproto.VLUp.In(1))
 }
 
 // Regions of the tests: that of context n begins with its rings, and has room for messages behind them.

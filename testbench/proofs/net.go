@@ -127,7 +127,7 @@ func net() []prove.Proof {
 		{
 			Name: "net_vl_send",
 			Properties: "each ROUTE goes out once, whole: its fields, the bytes of its slot, first to last, and their CRC; or it is taken back, as it is when its slot is freed " +
-				"before all of it has been read; of a packet that comes no byte before it is there, nor the last one before it is whole; while all has come a byte a clock",
+				"before all of the packet has gone; of a packet that comes no byte before it is there, nor the last one before it is whole; while all has come a byte a clock",
 			Top: "net_vl_send", Params: params{"SLOTS": "4", "SLOT_BYTES": "8"}, Depth: 2, Files: []string{"net/net_vl_send.v", "common/crc32c_byte.formal.v"},
 		},
 		{

@@ -21,7 +21,7 @@ const (
 // messages is ni_virtual with contexts of messages, whose ROUTEs come back to it, and a receive buffer.
 type messages struct {
 	SValid, TValid, TReady, TLast, TVoid, RValid, RReady, RLast, RVoid *bool   `port:"*"`
-	NReady, EvBad, RegEn, RegWrite, RegDone, RegOk, ODone, OOk         *bool   `port:"*"`
+	NReady, RegEn, RegWrite, RegDone, RegOk, ODone, OOk                *bool   `port:"*"`
 	GHEn, GHClash, GMemEn, GMemClash                                   *bool   `port:"*"`
 	TData, RData, MValid, MReady, MLast, WValid, WTake                 *uint8  `port:"*"`
 	Node, RegAddr, GHAddr, GMemAddr, WMask                             *uint16 `port:"*"`
@@ -36,7 +36,6 @@ type messages struct {
 	told   map[uint16]uint16
 	packet []byte // for the host, as it comes
 	reads  bool   // the host reads beside
-	bad    int
 	life   uint32 // in which links are opened
 }
 
@@ -100,7 +99,6 @@ func (m *messages) clock() {
 	}
 	m.b.Step(1)
 	*m.GMemData, *m.GMemClash = word, clash
-	m.bad += count(*m.EvBad)
 }
 
 // look takes what the host is told by COMPLETEDs.

@@ -232,7 +232,7 @@ func TestVirtualFreed(t *testing.T) {
 		for range 300 {
 			w.step()
 		}
-		check.Equal(t, "it comes, since all of it had been read", w.came[1][1] > came, gone >= linkproto.RouteFields+vlMax)
+		check.Equal(t, "it comes, since all of it had gone", w.came[1][1] > came, gone >= linkproto.RouteFields+vlMax)
 		w.want[1][1], w.want[1][2] = nil, nil
 		for vl := range 2 {
 			n.write(1+vl, vlStatus, 0)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestVLSend: each ROUTE has the fields that stood at its start and the right CRC, however slowly the network takes it or its packet comes; undo takes
-// it back, and so does it if its slot is freed before it has been read.
+// it back, and so does it if its slot is freed before all of the packet has gone.
 func TestVLSend(t *testing.T) {
 	const slots, slotBytes = 4, 64
 	var p struct {

@@ -17,6 +17,7 @@ type Call struct {
 	// Done is called once, with the answer or an error. The answer's Data is valid during the call.
 	Done func(answer linkproto.Packet, err error)
 
+	order  uint64 // among all that were submitted
 	number uint64 // of the packet, on the host's cable
 }
 
@@ -28,6 +29,8 @@ func (c *Core) Submit(r *Call) {
 	case c.down >= c.linkTimeout && !r.Persistent:
 		r.Done(linkproto.Packet{}, c.silent())
 	default:
+		c.submitted++
+		r.order = c.submitted
 		c.backlog = append(c.backlog, r)
 		c.pump()
 	}

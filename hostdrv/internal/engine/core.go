@@ -27,13 +27,14 @@ type Core struct {
 	now  uint64 // ticks since the beginning
 	err  error  // why nothing works any more
 
-	calls   [linkproto.TagNone]*Call // requests that were sent, by tag
-	free    int                      // tags not in use
-	tag     uint8                    // the next to try
-	backlog []*Call                  // requests that wait for room, first one first
-	queues  [MaxLinks]Queue          // by link - 1
-	traps   [MaxLinks]*Trap          // by link - 1: what it waits for
-	events  Handler                  // gets unsolicited packets
+	calls     [linkproto.TagNone]*Call // requests that were sent, by tag
+	free      int                      // tags not in use
+	tag       uint8                    // the next to try
+	backlog   []*Call                  // requests that wait for room, in their order
+	submitted uint64                   // requests
+	queues    [MaxLinks]Queue          // by link - 1
+	traps     [MaxLinks]*Trap          // by link - 1: what it waits for
+	events    Handler                  // gets unsolicited packets
 	// Routed gets the datagrams that come; nil drops them. It is set before anything is received.
 	Routed func(*linkproto.Route)
 	// Relay takes the ROUTEs of virtual links, and datagrams, that are to be sent, for an NI that carries none; nil gives them to the NI.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -71,10 +72,10 @@ func (c *Core) checkRestart() {
 	c.resend(received, nil)
 }
 
-// resend handles requests without answer: those that the NI has not received, and reads, are sent again before anything else; the others
+// resend handles requests without answer: those that the NI has not received, and reads, are sent again in the order in which they were submitted; the others
 // were carried out, and their result is unknown.
 func (c *Core) resend(received, lost []*Call) {
-	var again []*Call
+	again := lost
 	for _, r := range received {
 		if r.Packet.Type == linkproto.TypeRegRead || r.Packet.Type == linkproto.TypeBufRead {
 			again = append(again, r)
@@ -82,8 +83,8 @@ func (c *Core) resend(received, lost []*Call) {
 			r.Done(linkproto.Packet{}, &RestartError{r.Packet.Type, Object(&r.Packet)})
 		}
 	}
-	again = append(again, lost...)
-	c.backlog = append(again, c.backlog...)
+	c.backlog = append(c.backlog, again...)
+	slices.SortFunc(c.backlog, func(a, b *Call) int { return cmp.Compare(a.order, b.order) })
 }
 
 // takeCalls returns the requests among packets, which then belong to the caller.

@@ -15,9 +15,8 @@ type RingLink struct {
 	sent, freed uint64
 	inbox       []ringMessage
 	delivering  bool
-	since       uint16 // the first completion that can be of this link, and not of the one that had its number before
+	since       uint64 // the first completion that can be of this link, and not of the one that had its number before
 	known       bool   // since is
-	past        bool   // it has come
 }
 
 // ringMessage is a message that has come, and the slot that it has.
@@ -44,18 +43,16 @@ func (l *RingLink) opening() {
 	if l.known {
 		return
 	}
-	l.core.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.ContextRegCompletions.Reg(l.rings.number)}, func(a linkproto.Packet, err error) {
+	r := l.rings
+	l.core.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.ContextRegCompletions.Reg(r.number)}, func(a linkproto.Packet, err error) {
 		if err == nil && !l.known {
-			l.since, l.known = uint16(a.Value), true
+			l.since, l.known = r.done+uint64(r.ahead(uint16(a.Value))), true
 		}
 	})
 }
 
 // has reports whether a completion is of this link.
-func (l *RingLink) has(number uint16) bool {
-	l.past = l.past || l.known && int16(number-l.since) >= 0
-	return l.past
-}
+func (l *RingLink) has(number uint64) bool { return l.known && number >= l.since }
 
 // Offer posts a message if there is a slot for it.
 func (l *RingLink) Offer(p *linkproto.Packet) bool {
@@ -79,7 +76,9 @@ func (l *RingLink) Freed() uint64 { return l.freed }
 // Touch has the Taker take and offer what it can.
 func (l *RingLink) Touch() {
 	l.deliver()
-	l.Offload.Touch()
+	if !l.closed { // else it was being read when the link ended
+		l.Offload.Touch()
+	}
 }
 
 // deliver gives the Taker what has come, until it takes no more, and has the slots posted again.

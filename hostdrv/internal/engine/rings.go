@@ -21,7 +21,7 @@ type Rings struct {
 	receives []ringSlot
 	tails    [2]uint16 // of sends and receives
 	told     uint16    // COMPLETIONS, as far as it is known
-	done     uint16    // completions that were taken
+	done     uint64    // completions that were taken
 	reading  bool      // some are
 	enabled  bool      // what is told is of it, and not of the one before
 	closed   bool
@@ -194,24 +194,28 @@ func (r *Rings) count(completions uint16) {
 	if !r.enabled || int16(completions-r.told) <= 0 {
 		return
 	}
-	if int(completions-r.done) > 2*r.entries() {
-		r.core.Fail(Violation("context %d has completed %d descriptors of %d", r.number, completions-r.done, 2*r.entries()))
+	if n := r.ahead(completions); n > 2*r.entries() {
+		r.core.Fail(Violation("context %d has completed %d descriptors of %d", r.number, n, 2*r.entries()))
 		return
 	}
 	r.told = completions
 	r.readDone()
 }
 
+// ahead is how many completions were not taken when COMPLETIONS was read.
+func (r *Rings) ahead(completions uint16) int { return int(completions - uint16(r.done)) }
+
 // readDone reads completions, those that are in one page together.
 func (r *Rings) readDone() {
-	if r.reading || r.done == r.told || r.closed {
+	left := r.ahead(r.told)
+	if r.reading || left == 0 || r.closed {
 		return
 	}
 	r.reading = true
 	of := 2 * r.entries()
 	at := r.base() + linkproto.RingCompletions*linkproto.RingEntry*r.entries() + int(r.done)%of*linkproto.RingEntry
 	page := r.core.id.PageBytes
-	n := min(int(r.told-r.done), of-int(r.done)%of, (page-at%page)/linkproto.RingEntry)
+	n := min(left, of-int(r.done)%of, (page-at%page)/linkproto.RingEntry)
 	entries := make([]byte, n*linkproto.RingEntry)
 	r.get(at, entries, func() {
 		r.reading = false
@@ -228,7 +232,7 @@ func (r *Rings) readDone() {
 }
 
 // take takes a completion; false if it says what cannot be.
-func (r *Rings) take(number uint16, done linkproto.Completion) bool {
+func (r *Rings) take(number uint64, done linkproto.Completion) bool {
 	slots := r.sends
 	if done.Receive {
 		slots = r.receives
@@ -250,7 +254,7 @@ func (r *Rings) take(number uint16, done linkproto.Completion) bool {
 }
 
 // received takes that a message has come, or was dropped.
-func (r *Rings) received(number uint16, slot int, done linkproto.Completion) bool {
+func (r *Rings) received(number uint64, slot int, done linkproto.Completion) bool {
 	i := slices.IndexFunc(r.links, func(l *RingLink) bool { return l.Number() == int(done.VL) })
 	if i < 0 || !r.links[i].has(number) { // of one that has ended
 		r.postReceive(slot)

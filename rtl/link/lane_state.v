@@ -55,6 +55,7 @@ module lane_state #(
     localparam TRIALW = $clog2((TRIAL << `LP_LANE_TRIAL_DOUBLINGS) + 1);
     localparam [31:0] TERM = TRIAL;
     localparam SCOREW = $clog2(`LP_LANE_FAULTS + `LP_LANE_FAULT);
+    localparam [SCOREW-1:0] FULL = `LP_LANE_FAULTS;
 
     reg  sealed, up_q;
     wire another   = init && known && other;
@@ -105,7 +106,7 @@ module lane_state #(
         else if (on_trial && (faulty || silent))     trial <= TERM[TRIALW-1:0] << doublings;
         else if (on_trial && tick)                   trial <= trial - 1'b1;
 
-        if (faulty && !worn) score <= score + `LP_LANE_FAULT;
+        if (faulty) score <= score > FULL - `LP_LANE_FAULT ? FULL : score + `LP_LANE_FAULT;
         else if ((sound || frame_good) && score != 0 && (!worn || alone)) score <= score - 1'b1;
         if (!heard) score <= 0;
 

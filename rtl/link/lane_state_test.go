@@ -149,8 +149,8 @@ func TestLaneStateScore(t *testing.T) {
 		for range linkproto.LaneFaults / linkproto.LaneFault {
 			l.say(p.FrameBad)
 		}
-		for range linkproto.LaneFault {
-			l.say(p.FrameGood)
+		for _, pulse := range []*bool{p.FrameGood, p.FrameBad, p.FrameGood} { // what is above the limit does not count
+			l.say(pulse)
 		}
 		*p.Alone, *p.MayLeave = false, true
 		l.run(2)

@@ -173,7 +173,7 @@ module net_vl #(
     wire [7:0]  send_state, send_next, send_seq;
     wire [31:0] send_key;
     wire [SW-1:0] send_slot;
-    wire        send_early, send_whole, send_undo, frees;
+    wire        send_early, send_whole, send_undo, send_cut, frees;
     net_vl_receive #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_receive (
         .clk(clk), .rst(rst), .node(node), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last), .s_void(i_void),
         .look(look), .there(there), .looked(looked), .opened(opened), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
@@ -197,7 +197,7 @@ module net_vl #(
         .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
         .send_idle(send_idle), .send_start(send_start), .send_dest(send_dest), .send_class(send_class), .send_vl(send_vl),
         .send_state(send_state), .send_next(send_next), .send_seq(send_seq), .send_key(send_key), .send_size(send_size),
-        .send_slot(send_slot), .send_early(send_early), .send_whole(send_whole), .send_undo(send_undo),
+        .send_slot(send_slot), .send_early(send_early), .send_whole(send_whole), .send_undo(send_undo), .send_cut(send_cut),
         .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
         .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
         .p_mine(s_mine), .p_final(s_final), .p_life(s_life),
@@ -212,7 +212,7 @@ module net_vl #(
         else if (CONTEXTS == 0)      {m_context, m_life} <= {CW + 4{1'b0}};
     net_vl_send #(.SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES)) u_send (
         .clk(clk), .rst(rst), .idle(send_idle), .start(send_start), .early(send_early), .come(begun || put ? size : {AW + 1{1'b0}}),
-        .whole(send_whole), .undo(send_undo), .frees(frees), .freed_slot(done_slot),
+        .whole(send_whole), .undo(send_undo), .frees(frees), .freed_slot(done_slot), .cut(send_cut),
         .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),
         .state(send_state), .next(send_next), .seq(send_seq), .key(send_key), .size(send_size), .slot(send_slot),
         .rd_en(rd_en), .rd_at(rd_at), .rd_data(rd_data), .m_valid(t_valid), .m_ready(t_ready), .m_data(t_data), .m_last(t_last),

@@ -196,7 +196,7 @@ func TestVirtualReopened(t *testing.T) {
 }
 
 // TestVirtualFreed: a slot that is freed while its packet is sent, since the virtual link closes or the peer acknowledges what has not come, and then gets
-// another one's packet, sends nothing of that.
+// another one's packet, sends nothing of that. What its ROUTE said besides is said again.
 func TestVirtualFreed(t *testing.T) {
 	const route = linkproto.RouteExtra + vlMax
 	w := newVLWorld(t, true)
@@ -214,7 +214,7 @@ func TestVirtualFreed(t *testing.T) {
 		far.opensAs(peerNumber(1), 1, 1, 0x56781234, vlIsOpen|vlUp)
 		n.opensAs(2, 2, 0, 0, vlIsOpen)
 		w.until("a pause", 500, func() bool { return n.out == nil && len(w.network)+len(far.in) == 0 })
-		came := w.came[1][1]
+		came, words := w.came[1][1], n.seen.words
 		n.stalled = true
 		check.Equal(t, "a packet is taken", n.hand(1, w.message(vlMax)), true)
 		n.stalled = false
@@ -232,7 +232,9 @@ func TestVirtualFreed(t *testing.T) {
 		for range 300 {
 			w.step()
 		}
-		check.Equal(t, "it comes, since all of it had gone", w.came[1][1] > came, gone >= linkproto.RouteFields+vlMax)
+		whole := gone >= linkproto.RouteFields+vlMax
+		check.Equal(t, "it comes, since all of it had gone", w.came[1][1] > came, whole)
+		check.Equal(t, "its state is said", n.seen.words-words, b2i(round%2 == 1 && !whole))
 		w.want[1][1], w.want[1][2] = nil, nil
 		for vl := range 2 {
 			n.write(1+vl, vlStatus, 0)

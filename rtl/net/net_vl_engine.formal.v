@@ -47,7 +47,7 @@ reg [15:0]        f_p_size;
 reg [38+VIRTUAL:0] f_c;
 wire [38+VIRTUAL:0] f_c_now = {c_write, c_resume, c_space, c_wake, c_reg, c_wdata, c_vl};
 always @* begin
-    assume (!(put && begins) && free_ready == put_ok);
+    assume (!(put && begins) && free_ready == put_ok && (frees || !send_cut));
     if (put || begins) assume (free_valid && p_slot == free_slot);
     if (f_put) assume (put && p_size == f_p_size);
     if ((f_put || f_begun) && (put || begins)) assume (p_vl == f_p_vl && p_slot == f_p_slot);
@@ -122,7 +122,7 @@ always @(posedge clk) begin
 end
 
 // The event underway: of whom, how long, what its link was, and whether it was answered.
-reg               f_busy, f_answered, f_refused, f_second;
+reg               f_busy, f_answered, f_refused, f_second, f_cut;
 reg [VIRTUAL-1:0] f_of;
 reg [3:0]         f_kind;
 reg [7:0]         f_age;
@@ -139,9 +139,10 @@ always @(posedge clk) begin
     if (ack) {f_frees, f_second} <= {freed, 1'b1};
     if (closes || gives_up) {f_frees, f_second} <= {count, 1'b1};
     if (follows) f_second <= 1'b1;
+    if (send_cut) f_cut <= 1'b1;
     if (idle) begin
         {f_busy, f_of, f_kind, f_age} <= {chosen, chosen_vl, choice, 8'd1};
-        {f_frees, f_answered, f_refused, f_second} <= {CN + 3{1'b0}};
+        {f_frees, f_answered, f_refused, f_second, f_cut} <= {CN + 4{1'b0}};
     end
     if (rst) f_busy <= 1'b0;
 end
@@ -177,6 +178,7 @@ always @* if (f_run && !rst) begin
     if (writes && f_refused) assert ({new_entry[ENTRY-5 -: 4+REGS-16], new_entry[3*SW+STATE-1 -: 2*SW], state} ==
         {f_was[ENTRY-5 -: 4+REGS-16], f_was[3*SW+STATE-1 -: 2*SW], f_was[STATE-1:0]});
     if (writes && (f_kind != HOST || f_was[ENTRY-5])) assert (regs[97:32] == f_was[ENTRY-33 -: 66]);     // PEER, NUMBER and KEY
+    if (writes && f_cut && f_kind == HEAR) assert (says);   // what was said in vain
     if (delivers) assert (f_kind == HEAR && f_takes && !f_spoiled && open &&
         r_good && r_packet && r_seq == expect_next[7:0] && vl == f_known_vl);
     if (looked && takes) assert (!own_stop);
@@ -205,6 +207,7 @@ always @* if (f_run && !rst) begin
     if (f_live && acked) assert (!dies && (event_is == HEAR || (event_is == PUT && walk == 0)));
     if (f_live && dies) assert (event_is == HOST || event_is == TIMES);
     if (f_live && f_second) assert (walk <= f_frees && f_frees <= WINDOW && f_answered == (f_asks || (event_is == HEAR && at == WRITE)));
+    if (f_live) assert (unsays == f_cut && (f_second || !f_cut));
     if (f_live && f_refused) assert (at == WRITE && !f_second && event_is == HEAR);
     if (at == READ) assert (f_age == 1 && entry == f_entry);
     if (at == SLOT) assert (f_age == (f_second ? 4 + 2*(f_frees - walk) : 2));

@@ -15,7 +15,8 @@
 //   freed_one: the slots of contexts, as of net_vl_context; done_closed: the link has closed. frees (pulse): slot done_slot is freed,
 //   and is nobody's, unless it is `done`, from the next clock on.
 //   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
-//   up and has sent what it has. It counts as sent when it is the link's.
+//   up and has sent what it has. It counts as sent when it is the link's. send_cut, with `frees`: of a packet acknowledged too early not
+//   all has gone, nor what its ROUTE said; the link says that again.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
 //   the host has closed it.
 //   A link closes when the retries have run out, or the host says so; its packets are freed. What comes for one that is not open
@@ -103,6 +104,7 @@ module net_vl_engine #(
     output wire               send_early,
     output wire               send_whole,
     output wire               send_undo,
+    input  wire               send_cut,
 
     input  wire               tick,
     input  wire               pace,
@@ -158,7 +160,7 @@ module net_vl_engine #(
     reg                leads, leading;          // the packet that comes may be sent ahead; it is
     reg                stale, lost_lead;        // its link's state may have changed since; it has been opened anew
     reg  [VIRTUAL-1:0] lead_vl;
-    reg                changed, parks;
+    reg                changed, parks, unsays;  // unsays: what it said last may not have gone
     reg                takes_it, no_room, no_credit;    // of the ROUTE that comes
     reg                spoiled;                 // its link has been opened since it was looked up
     reg  [TIME-1:0]    now;
@@ -201,7 +203,7 @@ module net_vl_engine #(
     ) u_rules (
         .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .stale(ends && stale), .tick(apply && event_is == TIMES && open),
         .settle(apply && event_is == SETTLE && open), .put(put_ok), .resume(resumes && open),
-        .urge(greets || (rest && !up)),
+        .urge(greets || (rest && (!up || unsays))),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
         .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
         .counts(now_counts), .unsent(unsent), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(ev_replay),
@@ -328,7 +330,7 @@ module net_vl_engine #(
                 if (cleared == CLEAR_ALL - {{CLEARS{1'b0}}, 1'b1}) at <= IDLE;
             end
             IDLE: begin
-                {vl, event_is, acked, dies, changed, parks, walk} <= {chosen_vl, choice, 11'd0};
+                {vl, event_is, acked, dies, changed, parks, unsays, walk} <= {chosen_vl, choice, 12'd0};
                 if (chosen) at <= READ;
                 leads <= 1'b1;
             end
@@ -341,6 +343,7 @@ module net_vl_engine #(
             WALK: begin
                 first <= link;
                 walk  <= walk - 7'd1;
+                if (send_cut) unsays <= 1'b1;
                 at    <= SLOT;
             end
             APPLY: begin

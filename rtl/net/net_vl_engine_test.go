@@ -10,12 +10,12 @@ import (
 
 // engineIn is what net_vl_engine is given.
 type engineIn struct {
-	Look, There, Hear, RStop, RLost, RPacket, RFits, RGood, RHost, RMessage, RHalts, MRoom *bool   `port:"*"`
-	Put, Begins, PMine, PFinal, FreeReady, CEn, CWrite, CResume, CSpace, CWake, SendIdle   *bool   `port:"*"`
-	Tick, Pace, ToldReady, XCredit, XBlind, Back                                           *bool   `port:"*"`
-	RVl, RNext, RSeq, PVl, PSlot, CVl, CReg, BackSlot, PLife                               *uint8  `port:"*"`
-	RSrc, PSize, PTotal                                                                    *uint16 `port:"*"`
-	CWdata                                                                                 *uint32 `port:"*"`
+	Look, There, Hear, RStop, RLost, RPacket, RFits, RGood, RHost, RMessage, RHalts, MRoom        *bool   `port:"*"`
+	Put, Begins, PMine, PFinal, FreeReady, CEn, CWrite, CResume, CSpace, CWake, SendIdle, SendCut *bool   `port:"*"`
+	Tick, Pace, ToldReady, XCredit, XBlind, Back                                                  *bool   `port:"*"`
+	RVl, RNext, RSeq, PVl, PSlot, CVl, CReg, BackSlot, PLife                                      *uint8  `port:"*"`
+	RSrc, PSize, PTotal                                                                           *uint16 `port:"*"`
+	CWdata                                                                                        *uint32 `port:"*"`
 }
 
 // engineOut is what it says in return.
@@ -125,9 +125,8 @@ func newEngineTest(t testing.TB) *engineTest {
 func (e *engineTest) clock(model func(*engineSays)) {
 	e.drive()
 	check.Fatal(e.t, e.b.Model().Eval())
-	if *e.FreeReady = *e.PutOk; *e.PutOk {
-		check.Fatal(e.t, e.b.Model().Eval())
-	}
+	*e.FreeReady, *e.SendCut = *e.PutOk, *e.Frees && e.r.Chance(0.3)
+	check.Fatal(e.t, e.b.Model().Eval())
 	want, led, quit := engineSays{backReady: true}, e.leading, !*e.Begins && !*e.Put
 	if model(&want); led && quit {
 		want.undo = true

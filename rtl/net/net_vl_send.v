@@ -6,7 +6,7 @@
 //   in the next clock. rd_*: the slots' memory, a byte each: rd_data is that of rd_at one clock after rd_en, and stays.
 //   early, at start: the packet comes while it is sent. Of it `come` bytes are in the slot, and the ROUTE ends behind `whole` (pulse), or
 //   is taken back by `undo` (pulse).
-//   frees (pulse): slot freed_slot is another's from then on: a ROUTE that still reads it is taken back.
+//   frees (pulse): slot freed_slot is another's from then on: a ROUTE that still reads it is `cut`, that is, taken back.
 //   m_*: the ROUTE, a byte a clock; m_void (pulse, m_valid low) takes back what has gone of it.
 //
 // Source: doc/protocol.md, "Virtual links". Proven: net_vl_send.formal.v.
@@ -25,6 +25,7 @@ module net_vl_send #(
     input  wire        undo,
     input  wire        frees,
     input  wire [$clog2(SLOTS)-1:0] freed_slot,
+    output wire        cut,
     input  wire [15:0] dest,
     input  wire [15:0] node,
     input  wire [1:0]  class_of,
@@ -63,7 +64,8 @@ module net_vl_send #(
     wire [31:0]  crc;
     wire         ok;
     wire         step = m_valid && m_ready;
-    wire         drops = (undo && coming) || (frees && freed_slot == from && left != 16'd0 && !idle);
+    wire         drops = (undo && coming) || cut;
+    assign cut     = frees && freed_slot == from && left != 16'd0 && !idle;
     assign idle    = part == IDLE;
     assign m_valid = part == HEAD || (part == PACKET && have) || (part == CHECK && !(m_last && coming));
     assign m_data  = part == HEAD ? head[7:0] : part == PACKET ? rd_data : crc[7:0];

@@ -69,8 +69,8 @@ type netVL struct {
 	tells   int // times it was told of something
 	closed  [1 << vlBits]bool
 	refused int
-	last    bool                                                           // what became of the packet sent last
-	seen    struct{ replays, drops, bad, voids, halts, ahead, undone int } // ahead: ROUTEs that begin while a packet comes; of which undone are taken back
+	last    bool                                                                  // what became of the packet sent last
+	seen    struct{ replays, drops, bad, voids, halts, ahead, undone, words int } // ahead: ROUTEs that begin while a packet comes; of which undone are taken back
 }
 
 // handed is a packet that was handed to a virtual link, with the number of its other end.
@@ -260,6 +260,7 @@ func (n *netVL) take() {
 			if len(packet) > 0 && !n.handed[handed{r.VL, string(packet)}] {
 				w.t.Fatalf("clock %d: side %d sends % x to end %d of a virtual link to which it was not handed", w.now, n.side, packet, r.VL)
 			}
+			count(&n.seen.words, len(packet) == 0)
 			w.send(1-n.side, n.out)
 			n.out = nil
 		}

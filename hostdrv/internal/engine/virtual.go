@@ -113,7 +113,7 @@ func (v *Virtual) Counter(n linkproto.Counter) uint32 {
 	return v.vl.Counter(n)
 }
 
-// Forward sends a packet if there is room; its fields have been checked.
+// Forward has Settle send a packet if there is room; its fields have been checked.
 func (v *Virtual) Forward(p *linkproto.Packet) (sent bool, err error) {
 	c := v.core
 	if ready, err := c.alive(); !ready || !v.HasRoom(p.Size()) {
@@ -131,8 +131,7 @@ func (v *Virtual) Forward(p *linkproto.Packet) (sent bool, err error) {
 		return false, err
 	}
 	v.sent++
-	v.touch()
-	c.sendVirtuals()
+	v.mark()
 	return true, nil
 }
 

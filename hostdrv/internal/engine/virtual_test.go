@@ -44,22 +44,35 @@ func (p *talker) hears(other *talker) {
 	}
 }
 
-// talk is two ends of a virtual link that is up.
-func talk(t *testing.T) (ends [2]*talker) {
+// told is the Handler of a talker.
+type told struct {
+	Handler
+	by *talker
+}
+
+func (h told) Lost(int)   { h.by.told = append(h.by.told, "lost") }
+func (h told) Trap(*Trap) { h.by.told = append(h.by.told, "trap") }
+
+// talk is two ends of a virtual link that is up, with a Taker or without.
+func talk(t *testing.T, taker bool) (ends [2]*talker) {
 	for i := range ends {
-		p := &talker{core: check.Must(New(Config{Epoch: 1}))(t), life: linkproto.Life(100 * (i + 1))}
-		p.core.id, p.core.events = Identity{Links: 1, PageBytes: 1024}, struct{ Handler }{} // there is one, and nothing is for it
+		p := &talker{core: check.Must(New(Config{Epoch: 1, LinkTimeout: 1}))(t), life: linkproto.Life(100 * (i + 1))}
+		p.core.id, p.core.events, p.core.resume.done = Identity{Links: 1, Frames: 1, PageBytes: 1024}, told{nil, p}, true
 		p.core.Relay = func(route []byte) { p.said = append(p.said, bytes.Clone(route)) }
-		p.link = check.Must(p.core.NewVirtual(VirtualConfig{Via: 1, Node: uint16(1 + i), Peer: uint16(2 - i), Channel: 1, Taker: p, NewLife: func() linkproto.Life {
+		v := VirtualConfig{Via: 1, Node: uint16(1 + i), Peer: uint16(2 - i), Channel: 1, NewLife: func() linkproto.Life {
 			p.life++
 			return p.life
-		}}))(t)
+		}}
+		if taker {
+			v.Taker = p
+		}
+		p.link = check.Must(p.core.NewVirtual(v))(t)
 		p.link.Touch()
 		ends[i] = p
 	}
 	for range 4 {
 		for i, p := range ends {
-			p.core.Settle()
+			p.core.turnVirtuals()
 			ends[1-i].hears(p)
 		}
 	}
@@ -71,7 +84,7 @@ func talk(t *testing.T) (ends [2]*talker) {
 
 // TestPostedGoesBeforeClose holds that what was posted before a link was closed is on its way.
 func TestPostedGoesBeforeClose(t *testing.T) {
-	ends := talk(t)
+	ends := talk(t, true)
 	ends[0].post()
 	ends[0].link.Close()
 	ends[1].hears(ends[0])
@@ -83,7 +96,7 @@ func TestPostedGoesBeforeClose(t *testing.T) {
 
 // TestRestartIsToldAtOnce holds that a Taker hears of a restart of its link before it gets what comes behind, and when the time for that runs out while the link waits for its turn.
 func TestRestartIsToldAtOnce(t *testing.T) {
-	ends := talk(t)
+	ends := talk(t, true)
 	ends[0].post()
 	ends[0].core.Settle()
 	ends[1].link.Restart()
@@ -94,7 +107,7 @@ func TestRestartIsToldAtOnce(t *testing.T) {
 		t.Errorf("after the peer's INIT the Taker was told %q, want lost at first", ends[0].told)
 	}
 
-	ends = talk(t)
+	ends = talk(t, true)
 	ends[0].post()
 	ends[0].core.Settle()
 	for range linkproto.DefaultRetryLimit - 1 {
@@ -106,5 +119,40 @@ func TestRestartIsToldAtOnce(t *testing.T) {
 	ends[0].core.sendVirtuals()
 	if len(ends[0].told) == 0 || ends[0].told[0] != "lost" {
 		t.Errorf("when nobody has acknowledged for long the Taker was told %q, want lost at first", ends[0].told)
+	}
+}
+
+// TestForwardTellsNobody: who forwards a packet hears of what has come, or is lost, only afterwards.
+func TestForwardTellsNobody(t *testing.T) {
+	page := linkproto.Packet{Type: linkproto.TypePage}
+	for want, prepare := range map[string]func(ends [2]*talker){
+		"lost": func(ends [2]*talker) { // nobody acknowledges
+			for range linkproto.DefaultRetryLimit - 1 {
+				ends[0].core.now += 1 << 30
+				ends[0].link.tick()
+			}
+			ends[0].core.now += 1 << 30
+		},
+		"trap": func(ends [2]*talker) { // what has come has waited until fewer requests do
+			ends[0].core.backlog = make([]*Call, virtualBacklog)
+			ends[1].link.Forward(&page)
+			ends[1].core.Settle()
+			ends[0].hears(ends[1])
+			ends[0].core.backlog = nil
+		},
+	} {
+		ends := talk(t, false)
+		forward := func() {
+			if sent, err := ends[0].link.Forward(&page); !sent || err != nil {
+				t.Fatal(want, sent, err)
+			}
+		}
+		forward()
+		ends[0].core.Settle()
+		prepare(ends)
+		forward()
+		check.Equal(t, want+": told inside Forward", ends[0].told, nil)
+		ends[0].core.Settle()
+		check.Equal(t, want+": told afterwards", ends[0].told, []string{want})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -41,17 +42,13 @@ func (n *NI) WriteRemote(ctx context.Context, link int, node uint16, r linkproto
 
 func (n *NI) ask(ctx context.Context, link int, node uint16, p linkproto.Packet) (linkproto.Packet, error) {
 	r := &remote{node: node, packet: p}
-	n.lock()
-	for n.asked(node, n.remoteTag) != nil {
-		n.remoteTag++
+	if err := n.until(ctx, fmt.Sprintf("an answer of node %d to one of many requests", node), func() bool { return n.list(r) }); err != nil {
+		return linkproto.Packet{}, err
 	}
-	r.packet.Tag = n.remoteTag
-	n.remoteTag++
-	n.remotes = append(n.remotes, r)
-	n.unlock()
 	defer func() {
 		n.lock()
 		n.remotes = slices.DeleteFunc(n.remotes, func(other *remote) bool { return other == r })
+		n.release()
 		n.unlock()
 	}()
 	for range remoteTries {
@@ -74,6 +71,26 @@ func (n *NI) ask(ctx context.Context, link int, node uint16, p linkproto.Packet)
 		}
 	}
 	return linkproto.Packet{}, fmt.Errorf("%w: node %d to %d requests by link %d: check that it is a switch, and its routes to this node", ErrNoAnswer, node, remoteTries, link)
+}
+
+// list adds a request to those that wait, if there is a tag for it. It is for the lock held.
+func (n *NI) list(r *remote) bool {
+	others := 0
+	for _, other := range n.remotes {
+		if other.node == r.node {
+			others++
+		}
+	}
+	if others > math.MaxUint8 {
+		return false
+	}
+	for n.asked(r.node, n.remoteTag) != nil {
+		n.remoteTag++
+	}
+	r.packet.Tag = n.remoteTag
+	n.remoteTag++
+	n.remotes = append(n.remotes, r)
+	return true
 }
 
 // asked is the request with a tag to a node; nil if there is none. It is for the lock held.

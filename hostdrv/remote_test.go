@@ -102,6 +102,32 @@ func TestRemote(t *testing.T) {
 	check.Fails(t, "another link", check.Err(n.ReadRemote(ctx, 3, 5, 77)), hostdrv.ErrRange)
 }
 
+// TestRemoteManyAtOnce: more requests to a node than there are tags wait for one.
+func TestRemoteManyAtOnce(t *testing.T) {
+	f := network5(t, nil)
+	heard, seen := 0, map[uint8]int{}
+	f.routed = func(f *fake, r linkproto.Route) { // every eighth time a request is answered: its last
+		heard++
+		f.send(linkproto.Packet{Type: linkproto.TypeSpace, Via: 1, Packets: uint8(heard), Bytes: uint16(heard * (len(r.Packet) + linkproto.RouteExtra))})
+		var p linkproto.Packet
+		check.Error(t, p.Decode(r.Packet))
+		if seen[p.Tag]++; seen[p.Tag]%8 != 0 {
+			return
+		}
+		a := linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: uint32(p.Reg) + 1000}
+		route := linkproto.Route{Via: 1, Dest: 7, Src: 5, State: linkproto.RouteDatagram, Packet: check.Must(a.Append(nil))(t)}
+		f.raw(check.Must(route.Append(nil))(t))
+	}
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	var work sync.WaitGroup
+	for i := range 400 {
+		work.Go(func() {
+			check.Equal(t, "one of many", check.Must(n.ReadRemote(t.Context(), 1, 5, linkproto.Reg(100+i)))(t), uint32(1100+i))
+		})
+	}
+	work.Wait()
+}
+
 // TestRemoteSilent: a node that does not answer is given up, and so is one that a context ends for.
 func TestRemoteSilent(t *testing.T) {
 	var asked []linkproto.Reg

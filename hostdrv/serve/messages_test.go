@@ -186,6 +186,31 @@ func TestPostedWithoutCall(t *testing.T) {
 	})
 }
 
+// TestPollAlone has a program only poll for what it has posted one by one: the server hears of all of it, though it looks no more when the second one is posted.
+func TestPollAlone(t *testing.T) {
+	onEachTime(t, func(t *testing.T, s *served, far *hostdrv.Node) {
+		near := check.Must(message.Open(t.Context(), s.open(t), 4, message.Options{}))(t)
+		from := check.Must(message.Open(t.Context(), far, 4, message.Options{}))(t)
+		for range 2 {
+			check.Fatal(t, near.PostReceive(message.Receive{Data: make([]byte, 1)}))
+			time.Sleep(time.Millisecond)
+			check.Fatal(t, from.PostSend(message.Send{Node: 1, Data: make([]byte, 1)}))
+		}
+		over := check.Go(func() error { return far.NI().Sleep(t.Context(), 10*patience) })
+		var done message.Completion
+		for came := 0; came < 2; {
+			if check.Must(near.Poll(&done))(t) {
+				came++
+			}
+			select {
+			case err := <-over:
+				t.Fatalf("%d messages came: %v", came, err)
+			default:
+			}
+		}
+	})
+}
+
 // TestMessageBuffers sends of memory that the server sees, and receives into it: what comes is where it was wanted, and stays there.
 func TestMessageBuffers(t *testing.T) {
 	onEachTime(t, func(t *testing.T, s *served, far *hostdrv.Node) {

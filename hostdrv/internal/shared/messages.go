@@ -131,8 +131,8 @@ func (m *Messages) PostSend(s msg.Send) error {
 	}
 	tell := err == nil && m.rings.Wake()
 	m.mu.Unlock()
-	if tell { // the server does not look
-		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+	if tell {
+		m.tell()
 	}
 	return err
 }
@@ -145,15 +145,26 @@ func (m *Messages) PostReceive(r msg.Receive) error {
 		err = m.post(&m.receives, &m.rings.Receives, sharing.Post{}, descriptor{data: r.Data, cookie: r.Cookie, length: min(len(r.Data), m.info.Longest)}, nil)
 	}
 	m.untold++
-	tell := err == nil && 2*m.untold > m.info.Receives-len(m.receives.free)-int(m.rings.Done.Count()-m.done) && m.rings.Wake()
-	if tell {
-		m.untold = 0
-	}
+	tell := err == nil && m.untoldMost()
 	m.mu.Unlock()
-	if tell { // the server does not look
-		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+	if tell {
+		m.tell()
 	}
 	return err
+}
+
+// untoldMost reports whether the server does not look and is to be told now of the receives that it may not know.
+func (m *Messages) untoldMost() bool {
+	if 2*m.untold <= m.info.Receives-len(m.receives.free)-int(m.rings.Done.Count()-m.done) {
+		return false
+	}
+	m.untold = 0
+	return m.rings.Wake()
+}
+
+// tell has the server look, which does not.
+func (m *Messages) tell() {
+	m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
 }
 
 // post puts a descriptor into a ring, and what is to be sent into the area unless it is there.
@@ -199,13 +210,18 @@ func (m *Messages) Buffer(bytes int) ([]byte, error) {
 	return m.rings.Area[at : at+bytes : at+bytes], nil
 }
 
-// Poll takes the oldest completion, if there is one.
+// Poll takes the oldest completion, if there is one. If there is none the server may have completed all receives that it knows.
 func (m *Messages) Poll() (done msg.Completion, ok bool, err error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.rings == nil || m.rings.Done.Count() == m.done {
+		tell := m.rings != nil && m.untoldMost()
+		m.mu.Unlock()
+		if tell {
+			m.tell()
+		}
 		return done, false, m.err()
 	}
+	defer m.mu.Unlock()
 	done, err = m.completion(m.rings.Done.Completed(m.done))
 	m.done++
 	return done, err == nil, err
@@ -260,7 +276,7 @@ func (m *Messages) sleep(ctx context.Context) error {
 		return nil
 	}
 	if tell {
-		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+		m.tell()
 	}
 	return m.c.Until(ctx, "a completion", func() bool { return m.came != before || m.ended.Load() != nil })
 }

@@ -1,6 +1,7 @@
 package hostdrv_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,6 +69,20 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 	if losses == 0 || losses == total {
 		t.Errorf("%d of %d cuts lost something, want some and not all", losses, total)
 	}
+}
+
+// TestAbandonedWrite cuts the cable during a write whose context ends, and uses its memory again: what the driver sends once the cable is whole is what was to be written.
+func TestAbandonedWrite(t *testing.T) {
+	c := &drivertest.Cable{}
+	n := drive(t, models(t, loop), 0, c)
+	c.CutAfter(0, longCut, true, false)
+	ctx, cancel := n.WithTimeout(t.Context(), 10_000) // 10 microseconds
+	defer cancel()
+	data := []byte("as it was")
+	check.Fails(t, "a write by a cut cable", n.WriteBuffer(ctx, data, 0), context.DeadlineExceeded)
+	copy(data, "otherwise")
+	check.Fatal(t, n.ReadBuffer(t.Context(), data, 0))
+	check.Equal(t, "written", string(data), "as it was")
 }
 
 // TestStartOverCutCable cuts the cable while a node sets its NI up, from which no answer comes for so long that the link starts again.

@@ -215,6 +215,9 @@ func (b *Batch) Run(ctx context.Context) error {
 	if err != nil {
 		run.gone = true
 		n.core.Withdraw(func(r *engine.Call) bool { return slices.Contains(calls, r) })
+		for _, r := range calls { // those that are underway are sent again if the cable starts again
+			r.Packet.Data = slices.Clone(r.Packet.Data)
+		}
 		return err
 	}
 	return run.err

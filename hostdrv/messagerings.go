@@ -96,9 +96,10 @@ func (r *messageRings) complete(done msg.Completion) {
 	d := sharing.Done{Index: uint16(done.Cookie), Received: done.Received, Node: done.Node, Tag: done.Tag, Length: uint32(len(done.Data))}
 	if peer, is := errors.AsType[*msg.PeerError](done.Err); is {
 		d.Failed, d.Length = uint8(1+slices.Index(msg.Reasons[:], peer.Why)), uint32(peer.Node)
-	}
-	if long, is := errors.AsType[*msg.TooLongError](done.Err); is {
+	} else if long, is := errors.AsType[*msg.TooLongError](done.Err); is {
 		d.Failed, d.Length = 1, uint32(long.Bytes)
+	} else if done.Err != nil {
+		d.Failed = sharing.FailedSilent // with other errors the NI has failed, and the context with it
 	}
 	r.rings.Done.Complete(r.done, d)
 	r.done++

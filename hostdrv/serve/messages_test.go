@@ -19,7 +19,9 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	models "github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -209,6 +211,18 @@ func TestPollAlone(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSendIntoSilence posts a message to a multicast group when the network interface does not answer: it has not been sent.
+func TestSendIntoSilence(t *testing.T) {
+	c := &drivertest.Cable{}
+	o := hostdrv.Options{NodeID: 1, LinkTimeout: 20 * time.Millisecond, Wrap: func(_ string, inner hostdrv.Transport) hostdrv.Transport { c.Transport = inner; return c }}
+	node := check.Must(hostdrv.OpenNode(t.Context(), "model:?routes=1", o, hostdrv.NodeOptions{NoPorts: true}))(t)
+	near := check.Must(message.Open(t.Context(), beginNode(t, node, serve.Options{}).open(t), 1, message.Options{}))(t)
+	c.CutAfter(0, 1<<29, true, true)
+	check.Fails(t, "a cut cable", check.Err(node.NI().ReadRegister(t.Context(), linkproto.RegScratch)), hostdrv.ErrSilent)
+	check.Fatal(t, near.PostSend(message.Send{Node: linkproto.MulticastBase, Data: []byte{1}}))
+	check.Fails(t, "a message by it", check.Must(near.Wait(t.Context()))(t).Err, hostdrv.ErrSilent)
 }
 
 // TestMessageBuffers sends of memory that the server sees, and receives into it: what comes is where it was wanted, and stays there.

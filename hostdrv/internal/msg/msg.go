@@ -136,7 +136,7 @@ type Completion struct {
 	Data     []byte // of a Send all of it; of a Receive the message
 	Cookie   uint64
 	Quiet    bool  // of a Send that was, and has not failed
-	Err      error // of a Send a *PeerError; of a Receive ErrTooLong, and Data is empty
+	Err      error // of a Send a *PeerError, or one by which the network interface has failed; of a Receive ErrTooLong, and Data is empty
 }
 
 // Stats count what a context has done.

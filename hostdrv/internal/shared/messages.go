@@ -302,6 +302,8 @@ func (m *Messages) completion(from sharing.Done) (done msg.Completion, err error
 		if done.Data = d.data[:n:n]; !d.own {
 			copy(done.Data, m.rings.Area[d.at:])
 		}
+	case from.Failed == sharing.FailedSilent:
+		done.Err = engine.ErrSilent
 	case from.Failed != 0:
 		done.Err = &msg.PeerError{Node: uint16(from.Length), Why: msg.Reasons[min(int(from.Failed), len(msg.Reasons))-1]}
 	}

@@ -62,11 +62,14 @@ const postQuiet = 1 << 31 // in the word of Length
 type Done struct {
 	Index    uint16
 	Received bool
-	Failed   uint8 // 0: it did not; else for a send why, for a receive that the message is too long
+	Failed   uint8 // 0: it did not; else for a send why, or FailedSilent, for a receive that the message is too long
 	Node     uint16
 	Tag      uint32
 	Length   uint32 // of a message that was received; of a send that failed, the node that has not acknowledged it
 }
+
+// FailedSilent is Done.Failed of a send that the network interface did not take since it does not answer.
+const FailedSilent = 255
 
 // ringBytes is how much memory the slots of a Ring take.
 func ringBytes(slots int) int {

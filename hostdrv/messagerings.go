@@ -70,7 +70,7 @@ func (node *Node) ShareMessages(ctx context.Context, number int, o msg.Options) 
 		return nil, info, nil, err
 	}
 	o = o.Filled()
-	info = sharing.ContextInfo{Node: n.node, Sends: o.Sends, Receives: o.Receives, Longest: c.Longest()}
+	info = sharing.ContextInfo{Node: n.node, Sends: o.Sends, Receives: o.Receives, Longest: c.Longest(), LongestCast: c.LongestCast()}
 	r := &messageRings{ni: n, context: c, what: completionOf(number), burst: uint64(min(mostBurst, o.Receives/2))}
 	if r.memory, file, err = pagemem.NewShared(info.Bytes()); err == nil {
 		r.rings, err = info.Rings(r.memory)

@@ -213,6 +213,21 @@ func TestPollAlone(t *testing.T) {
 	})
 }
 
+// TestCastRefused: a message to a multicast group that does not go in one packet is refused, and the context goes on.
+func TestCastRefused(t *testing.T) {
+	onEachTime(t, func(t *testing.T, s *served, far *hostdrv.Node) {
+		near := check.Must(message.Open(t.Context(), s.open(t), 1, message.Options{}))(t)
+		to := check.Must(message.Open(t.Context(), far, 1, message.Options{}))(t)
+		most := linkproto.MaxPacket(far.Identity().PageBytes) - linkproto.HeaderBytes - linkproto.TypeMessage.Info().MinLength() - 4 // the tag
+		for _, c := range []*message.Context{near, to} {
+			check.Fails(t, "more than goes in a packet", c.PostSend(message.Send{Node: linkproto.MulticastBase, Data: make([]byte, most+1)}), message.ErrTooLong, "multicast group")
+			check.Fatal(t, c.PostSend(message.Send{Node: linkproto.MulticastBase, Data: make([]byte, most)}))
+			check.Error(t, check.Must(c.Wait(t.Context()))(t).Err)
+		}
+		exchanges(t, near, to)
+	})
+}
+
 // TestSendIntoSilence posts a message to a multicast group when the network interface does not answer: it has not been sent.
 func TestSendIntoSilence(t *testing.T) {
 	c := &drivertest.Cable{}

@@ -2,7 +2,6 @@ package msg
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -13,18 +12,12 @@ const (
 	castTag   = 4  // bytes
 )
 
-// postCast posts a message to a multicast group.
-func (c *Context) postCast(s Send) error {
+// LongestCast is how many bytes a message to a multicast group that is not one of Options.Groups may have; less than 0: there are no such groups.
+func (c *Context) LongestCast() int {
 	if c.core.Relay != nil {
-		return fmt.Errorf("%w: %#x is a multicast group, and hosts that relay have none", ErrNode, s.Node)
+		return -1
 	}
-	if most := c.core.MaxPacket() - messageHeader - castTag; len(s.Data) > most {
-		return fmt.Errorf("%w: %d bytes to a multicast group, at most %d go in one packet", ErrTooLong, len(s.Data), most)
-	}
-	c.left[0]--
-	c.casts.push(s)
-	c.cast()
-	return nil
+	return c.core.MaxPacket() - messageHeader - castTag
 }
 
 // cast sends what there is room for. With that a send has completed: nobody tells what becomes of a datagram.

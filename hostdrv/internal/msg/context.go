@@ -101,14 +101,19 @@ func (o Options) links() (links map[uint16]int) {
 	return links
 }
 
-// CheckSend says what is wrong with a Send by a context of a node; the options are filled.
-func (o *Options) CheckSend(s *Send, number int, node uint16) error {
+// CheckSend says what is wrong with a Send by a context of a node with this LongestCast; the options are filled.
+func (o *Options) CheckSend(s *Send, number int, node uint16, longestCast int) error {
 	isPeer := func(p Peer) bool { return p.Node == s.Node }
+	cast := s.Node >= linkproto.MulticastBase && !slices.ContainsFunc(o.Groups, func(g Group) bool { return g.Address == s.Node })
 	switch {
 	case s.Node < linkproto.MulticastBase && (s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == node || len(o.Peers) > 0 && !slices.ContainsFunc(o.Peers, isPeer)):
 		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, number, node)
 	case len(s.Data) > o.Longest:
 		return fmt.Errorf("%w: %d bytes, at most %d go by context %d", ErrTooLong, len(s.Data), o.Longest, number)
+	case cast && longestCast < 0:
+		return fmt.Errorf("%w: %#x is a multicast group, and hosts that relay have none", ErrNode, s.Node)
+	case cast && len(s.Data) > longestCast:
+		return fmt.Errorf("%w: %d bytes to a multicast group, at most %d go in one packet", ErrTooLong, len(s.Data), longestCast)
 	}
 	return nil
 }
@@ -238,7 +243,7 @@ func (c *Context) PostSend(s Send) error {
 	}
 	p := c.peers[s.Node]
 	if p == nil || len(s.Data) > c.o.Longest {
-		if err := c.o.CheckSend(&s, c.number, c.node); err != nil {
+		if err := c.o.CheckSend(&s, c.number, c.node, c.LongestCast()); err != nil {
 			return err
 		}
 	}
@@ -249,7 +254,10 @@ func (c *Context) PostSend(s Send) error {
 		if stream := c.streams[s.Node]; stream != nil {
 			p = stream.peer
 		} else if s.Node >= linkproto.MulticastBase {
-			return c.postCast(s)
+			c.left[0]--
+			c.casts.push(s)
+			c.cast()
+			return nil
 		} else if p, err = c.open(s.Node, 1); err != nil {
 			return err
 		}

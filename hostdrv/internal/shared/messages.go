@@ -124,7 +124,7 @@ func (m *Messages) PostSend(s msg.Send) error {
 	m.mu.Lock()
 	err := m.err()
 	if err == nil {
-		err = m.options.CheckSend(&s, m.number, m.info.Node)
+		err = m.options.CheckSend(&s, m.number, m.info.Node, m.info.LongestCast)
 	}
 	if err == nil {
 		err = m.post(&m.sends, &m.rings.Sends, sharing.Post{Node: s.Node, Tag: s.Tag, Quiet: s.Quiet}, descriptor{data: s.Data, cookie: s.Cookie, length: len(s.Data)}, s.Data)

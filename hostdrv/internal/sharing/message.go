@@ -15,7 +15,7 @@ import (
 var ErrLimit = errors.New("too much for one program")
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 12
+const Version = 13
 
 // Op says what a message wants or tells.
 type Op uint8

@@ -19,10 +19,11 @@ type Rings struct {
 
 // ContextInfo answers OpContext: what the file that comes with it holds, and what the program may post.
 type ContextInfo struct {
-	Node     uint16 `json:"node"` // the own one
-	Sends    int    `json:"sends"`
-	Receives int    `json:"receives"`
-	Longest  int    `json:"longest"`
+	Node        uint16 `json:"node"` // the own one
+	Sends       int    `json:"sends"`
+	Receives    int    `json:"receives"`
+	Longest     int    `json:"longest"`
+	LongestCast int    `json:"longest_cast"` // to a multicast group; less than 0: there are none
 }
 
 // AreaBytes is how long Rings.Area is. It takes memory when it is used.

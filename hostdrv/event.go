@@ -113,10 +113,19 @@ func (q *eventQueue) take() Event {
 }
 
 func (n *NI) takeEvents(h engine.Handler) error {
+	err := n.eventsFree()
+	if err == nil {
+		n.core.Handle(h)
+	}
+	return err
+}
+
+// eventsFree says why nobody can take the NI's events.
+func (n *NI) eventsFree() error {
 	switch {
 	case n.core.Err() != nil:
 		return n.core.Err()
-	case !n.core.Handle(h):
+	case n.core.Handled():
 		return errors.New("the events of this network interface are taken already, by Events or by a Node")
 	}
 	return nil

@@ -65,45 +65,69 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if o.Uplink != nil {
 		node.uplink = &uplink{ni: o.Uplink, node: node}
 	}
-	if err := node.offload(ctx); err != nil {
-		return nil, err
-	}
-	if err := node.newLinks(o, rng); err != nil {
-		return nil, err
-	}
-	n.lock()
-	n.core.UseFrames(min(len(node.frames), id.Frames))
-	n.unlock()
-	for len(node.frames) < id.Frames {
-		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
-	}
-	if err := node.setUp(ctx); err != nil {
-		return nil, err
-	}
-	if node.uplink != nil {
-		if err := node.uplink.open(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if err := node.begin(); err != nil {
-		if node.uplink != nil {
-			node.uplink.close()
-		}
+	if err := node.start(ctx, o, rng); err != nil {
+		node.abandon()
 		return nil, err
 	}
 	return &Node{backend: node}, nil
+}
+
+func (node *localNode) start(ctx context.Context, o NodeOptions, rng *rand.Rand) error {
+	if err := node.offload(ctx); err != nil {
+		return err
+	}
+	if err := node.newLinks(o, rng); err != nil {
+		return err
+	}
+	frames := node.identity.Frames
+	node.lock()
+	node.core.UseFrames(min(len(node.frames), frames))
+	node.unlock()
+	for len(node.frames) < frames {
+		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
+	}
+	if err := node.setUp(ctx); err != nil {
+		return err
+	}
+	if node.uplink != nil {
+		if err := node.uplink.open(ctx); err != nil {
+			return err
+		}
+	}
+	err := node.begin()
+	if err != nil && node.uplink != nil {
+		node.uplink.close()
+	}
+	return err
+}
+
+// abandon ends what start has begun: the NI is the program's.
+func (node *localNode) abandon() {
+	node.lock()
+	defer node.unlock()
+	for _, l := range node.links {
+		if v, ok := l.carrier.(interface{ Close() }); ok {
+			v.Close()
+		}
+	}
+	if node.relay != nil {
+		node.core.Relay, node.core.RelayRoom = nil, nil
+	}
+	node.core.UseFrames(0)
+	node.wakeOwner()
 }
 
 // begin greets the peers and takes events.
 func (node *localNode) begin() error {
 	node.lock()
 	defer node.unlock()
+	if err := node.eventsFree(); err != nil {
+		return err
+	}
 	for _, l := range node.links {
 		l.hello(true)
 	}
-	if err := node.takeEvents(handler{node}); err != nil {
-		return err
-	}
+	node.core.Handle(handler{node})
 	node.wakeOwner()
 	return nil
 }

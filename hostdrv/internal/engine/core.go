@@ -98,11 +98,11 @@ func (c *Core) Identified(id Identity, burst, ackCoalesce int, lost []uint32) {
 	}
 }
 
-// Handle makes h get unsolicited packets from now on, and the traps that wait. It returns false if another Handler does.
-func (c *Core) Handle(h Handler) bool {
-	if c.events != nil {
-		return false
-	}
+// Handled reports whether there is a Handler.
+func (c *Core) Handled() bool { return c.events != nil }
+
+// Handle makes h, the first Handler, get unsolicited packets from now on, and the traps that wait.
+func (c *Core) Handle(h Handler) {
 	c.events = h
 	for _, t := range c.traps {
 		if t != nil {
@@ -117,7 +117,6 @@ func (c *Core) Handle(h Handler) bool {
 	for _, o := range c.offloads.links {
 		o.deliver()
 	}
-	return true
 }
 
 // MaxPacket is the longest packet of a virtual link.

@@ -89,8 +89,8 @@ func (v *Virtual) Close() {
 		v.farewell, _ = v.vl.Acknowledge(nil)
 		v.vl.Restart()
 		v.ready()
-		c.sendVirtuals()
 	}
+	c.sendVirtuals()
 }
 
 // HangUp closes the virtual links with a Taker and those of the NI, which tells the peers. Nothing can be sent by them any more.

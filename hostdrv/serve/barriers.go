@@ -85,7 +85,7 @@ func closeBarrier(c *client, ctx context.Context, m sharing.Message) error {
 	if m.Value != 0 {
 		end = b.Dissolve
 	}
-	err = end(ctx)
+	err = end(context.WithoutCancel(ctx)) // the group ends also if the program does not wait for that
 	c.mu.Lock()
 	delete(c.barriers, m.Port)
 	c.mu.Unlock()

@@ -41,20 +41,25 @@ func onEachTime(t *testing.T, run func(t *testing.T, s *served, far *hostdrv.Nod
 		"virtual": nil, "real": func(_ string, t hostdrv.Transport) hostdrv.Transport { return hurried{t} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			network := check.Must(modelsim.New(modelsim.Config{
-				NI: models.Config{Routes: true}, NIs: 2, Cables: []modelsim.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1}},
-			}))(t)
-			t.Cleanup(func() { network.Close() })
-			var nodes [2]*hostdrv.Node
-			for i := range nodes {
-				o := hostdrv.Options{NodeID: uint16(1 + i), Seed: uint64(1 + i), Wrap: wrap}
-				n := check.Must(hostdrv.New(t.Context(), check.Must(network.Host(i))(t), o))(t)
-				t.Cleanup(func() { n.Close() })
-				nodes[i] = check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{NoPorts: true}))(t)
-			}
-			run(t, beginNode(t, nodes[0], serve.Options{}), nodes[1])
+			s, far := pair(t, models.Config{Routes: true}, wrap)
+			run(t, s, far)
 		})
 	}
+}
+
+// pair is a network interface that is served, and the node of another one at its first link.
+func pair(t *testing.T, config models.Config, wrap func(string, hostdrv.Transport) hostdrv.Transport) (*served, *hostdrv.Node) {
+	t.Helper()
+	network := check.Must(modelsim.New(modelsim.Config{NI: config, NIs: 2, Cables: []modelsim.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1}}}))(t)
+	t.Cleanup(func() { network.Close() })
+	var nodes [2]*hostdrv.Node
+	for i := range nodes {
+		o := hostdrv.Options{NodeID: uint16(1 + i), Seed: uint64(1 + i), Wrap: wrap}
+		n := check.Must(hostdrv.New(t.Context(), check.Must(network.Host(i))(t), o))(t)
+		t.Cleanup(func() { n.Close() })
+		nodes[i] = check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{NoPorts: true}))(t)
+	}
+	return beginNode(t, nodes[0], serve.Options{}), nodes[1]
 }
 
 const patience = 20 * time.Millisecond

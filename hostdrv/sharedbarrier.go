@@ -32,7 +32,7 @@ func (n sharedNode) openBarrier(ctx context.Context, g BarrierGroup) (barrierBac
 	if err != nil {
 		return nil, err
 	}
-	a, err := n.Call(ctx, "the server", sharing.Message{Op: sharing.OpBarrier, Data: group})
+	a, err := n.CallSure(ctx, "the server", sharing.Message{Op: sharing.OpBarrier, Data: group})
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (b *sharedBarrier) ask(ctx context.Context, op sharing.Op, what string) err
 	if closed {
 		return ErrClosed
 	}
-	_, err := b.node.Call(ctx, what, sharing.Message{Op: op, Port: b.handle})
+	_, err := b.node.CallSure(ctx, what, sharing.Message{Op: op, Port: b.handle})
 	return err
 }
 

@@ -62,6 +62,8 @@ type call struct {
 	then func(Answer)
 	// undo is called with one if nobody waits for it any more.
 	undo func(Answer)
+	// sure makes a context that ends cancel the call and wait for its answer, by which the server has carried it out or has not.
+	sure bool
 	gone bool
 }
 
@@ -256,6 +258,11 @@ func (c *Client) Call(ctx context.Context, what string, m sharing.Message) (Answ
 	return c.do(ctx, what, m, call{})
 }
 
+// CallSure is Call that fails only if the server has not carried it out: also when ctx ends it waits for the answer.
+func (c *Client) CallSure(ctx context.Context, what string, m sharing.Message) (Answer, error) {
+	return c.do(ctx, what, m, call{sure: true})
+}
+
 func (c *Client) do(ctx context.Context, what string, m sharing.Message, with call) (Answer, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -291,9 +298,14 @@ func (c *Client) do(ctx context.Context, what string, m sharing.Message, with ca
 		return a, a.err
 	default:
 	}
-	call.gone = true
+	call.gone = !call.sure
 	c.Mu.Unlock()
 	c.conn.Send(sharing.Message{Op: sharing.OpCancel, Call: m.Call}.Append(nil), nil)
+	if call.sure {
+		if a := <-call.answer; !errors.Is(a.err, context.Canceled) {
+			return a, a.err
+		}
+	}
 	return Answer{}, wait.Error(ctx, what)
 }
 

@@ -271,6 +271,8 @@ func (node *localNode) err() error { return node.core.Err() }
 // Close closes the NI, but not the uplink's.
 func (node *localNode) Close() error {
 	if node.uplink != nil {
+		node.hangUp()
+		node.uplink.flush()
 		node.uplink.close()
 	}
 	return node.NI.Close()

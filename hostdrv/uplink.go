@@ -46,6 +46,12 @@ func (p *passage) next() (route []byte) {
 	return route
 }
 
+func (p *passage) empty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.routes) == 0
+}
+
 // crowded reports whether datagrams are to wait: they leave most of the queue to virtual links.
 func (p *passage) crowded() bool {
 	p.mu.Lock()
@@ -137,6 +143,13 @@ func (u *uplink) receive() {
 			u.node.stats.Dropped++
 		}
 	}
+}
+
+// flush waits until what waits for the uplink has gone, which tells peers that the node ends.
+func (u *uplink) flush() {
+	ctx, cancel := u.ni.briefly()
+	defer cancel()
+	u.ni.until(ctx, "what waits for the uplink", func() bool { return u.head == nil && u.out.empty() }) // or not: the peers find out
 }
 
 // close ends what open began, also what the NI does for it: the NI is the program's.

@@ -184,6 +184,27 @@ func TestUplinkCloses(t *testing.T) {
 	check.Equal(t, "CONTROL when its node has closed", control(), 0)
 }
 
+// TestUplinkTellsPeers: a node that closes tells the peers of its contexts, also those to which its uplink leads.
+func TestUplinkTellsPeers(t *testing.T) {
+	nodes := mixedNodes(t, mixedModels(t))
+	const behind = 2 // the uplink
+	var contexts []*message.Context
+	for i, n := range nodes {
+		c := check.Must(message.Open(t.Context(), n, 7, message.Options{Seed: uint64(i + 1)}))(t)
+		if i != behind {
+			contexts = append(contexts, c)
+			check.Fatal(t, c.PostSend(message.Send{Node: numbers[ringed], Data: make([]byte, 20_000)})) // for which there is no descriptor
+		}
+	}
+	clock := nodes[0].NI()
+	check.Fatal(t, clock.Sleep(t.Context(), 3*time.Millisecond))
+	check.Fatal(t, nodes[behind].Close())
+	check.Fatal(t, clock.Sleep(t.Context(), 200*time.Microsecond)) // less than one RETRY
+	for i, c := range contexts {
+		check.Equal(t, fmt.Sprint("sends that failed, of peer ", i), check.Must(c.Stats())(t).Failed, 1)
+	}
+}
+
 func testMixedPorts(t *testing.T, nodes []*hostdrv.Node) {
 	t.Helper()
 	for from := range nodes {

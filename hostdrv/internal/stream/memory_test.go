@@ -87,3 +87,25 @@ func TestAbandoned(t *testing.T) {
 	}
 	check.Equal(t, "streams", len(a.peers[2].streams)+len(b.peers[1].streams), 0)
 }
+
+// TestAbortMany: the other end hears of each stream that is aborted, however many are at once and however many it has asked for that there are not.
+func TestAbortMany(t *testing.T) {
+	const streams = mostAnswers + 100
+	a, b := newMux(1), newMux(2)
+	var all []*Stream
+	for range streams {
+		_, far := connected(t, a, b)
+		all = append(all, far)
+	}
+	for key := range uint32(2 * mostAnswers) {
+		b.Input(Message{Node: 1, Life: a.peer(2).life, Data: (&Segment{Kind: Syn, Stream: a.number + 1 + key, Port: 81, Data: []byte{1, 2}}).Append(nil)})
+	}
+	for _, s := range all {
+		s.Abort()
+	}
+	check.Equal(t, "answers that wait", len(b.peer(1).answers), mostAnswers)
+	check.Equal(t, "flushed", b.Flushed(), false)
+	carry(a, b)
+	check.Equal(t, "streams left", len(a.peer(2).streams), 0)
+	check.Equal(t, "flushed when all is sent", b.Flushed(), true)
+}

@@ -119,7 +119,7 @@ func (m *Mux) accept(p *peer, g *Segment) {
 	l := m.ports.listeners[g.Port]
 	if l == nil || len(l.waiting) >= l.backlog || !l.Admit() {
 		m.stats.Refused++
-		p.reset(g.Stream)
+		p.refuse(g.Stream)
 		return
 	}
 	s := m.newStream(p, g.Stream, open)
@@ -229,7 +229,7 @@ func (m *Mux) Flushed() bool {
 				return false
 			}
 		}
-		if len(p.resets) > 0 && p.theirs != 0 {
+		if len(p.resets)+len(p.answers) > 0 && p.theirs != 0 {
 			return false
 		}
 	}

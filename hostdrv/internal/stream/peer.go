@@ -11,6 +11,7 @@ type peer struct {
 	streams     map[uint32]*Stream
 	speakers    []*Stream // that have something to say, in turn
 	resets      []uint32  // streams of which the peer is to hear that they are no more
+	answers     []uint32  // streams that it has asked for, or spoken of, and that there are not
 	hello       bool
 	datagrams   [][]byte // to be sent
 	groups      member
@@ -21,8 +22,8 @@ type peer struct {
 	queued      bool   // among those that have something to say
 }
 
-// mostResets is how many Resets wait for a peer at most: it hears of more when it says something again.
-const mostResets = 1024
+// mostAnswers is how many answers wait for a peer at most, which may ask without end: it hears of more streams when it speaks of them again.
+const mostAnswers = 1024
 
 // say puts a stream that has something to say among those that do.
 func (p *peer) say(s *Stream) {
@@ -41,12 +42,19 @@ func (p *peer) speak() {
 }
 
 func (p *peer) speaks() bool {
-	return p.hello || p.groups.say || len(p.resets)+len(p.datagrams)+len(p.speakers) > 0
+	return p.hello || p.groups.say || len(p.resets)+len(p.answers)+len(p.datagrams)+len(p.speakers) > 0
 }
 
+// reset has the peer hear that a stream between the two is no more.
 func (p *peer) reset(key uint32) {
-	if len(p.resets) < mostResets {
-		p.resets = append(p.resets, key)
+	p.resets = append(p.resets, key)
+	p.speak()
+}
+
+// refuse has the peer hear that there is no such stream.
+func (p *peer) refuse(key uint32) {
+	if len(p.answers) < mostAnswers {
+		p.answers = append(p.answers, key)
 	}
 	p.speak()
 }
@@ -73,11 +81,13 @@ func (p *peer) mayBeQuiet() bool {
 func (p *peer) next() []byte {
 	pool := &p.mux.pool
 	g := Segment{Life: p.theirs}
+	for _, list := range []*[]uint32{&p.resets, &p.answers} {
+		if keys := *list; len(keys) > 0 {
+			g.Kind, g.Stream, *list = Reset, keys[0]^Ours, keys[1:]
+			return g.Append(pool.get(0))
+		}
+	}
 	switch {
-	case len(p.resets) > 0:
-		g.Kind, g.Stream = Reset, p.resets[0]^Ours
-		p.resets = p.resets[1:]
-		return g.Append(pool.get(0))
 	case p.hello:
 		p.hello, g.Kind = false, Hello
 		return g.Append(pool.get(0))
@@ -140,14 +150,14 @@ func (p *peer) input(life uint32, g *Segment, buf []byte) (kept bool) {
 	case s != nil:
 		return s.input(g, buf)
 	case g.Kind != Reset:
-		p.reset(g.Stream)
+		p.refuse(g.Stream)
 	}
 	return false
 }
 
 // startedAnew ends the streams that the peer has lost. It is asked again for those that it has not accepted yet.
 func (p *peer) startedAnew() {
-	p.resets = nil
+	p.resets, p.answers = nil, nil
 	p.forgetGroups()
 	p.tellGroups()
 	for _, s := range p.streams {
@@ -165,7 +175,7 @@ func (p *peer) lost(why syscall.Errno) {
 	for _, b := range p.datagrams {
 		p.refused(b, why)
 	}
-	p.resets, p.datagrams, p.parts, p.hello = nil, nil, nil, false
+	p.resets, p.answers, p.datagrams, p.parts, p.hello = nil, nil, nil, nil, false
 	p.life, p.theirs = p.mux.newLife(), 0
 	p.forgetGroups()
 	p.mux.ports.writable()

@@ -109,3 +109,15 @@ func TestAbortMany(t *testing.T) {
 	check.Equal(t, "streams left", len(a.peer(2).streams), 0)
 	check.Equal(t, "flushed when all is sent", b.Flushed(), true)
 }
+
+// TestWriteNothing: no byte can be written also where more wait than there is room for now.
+func TestWriteNothing(t *testing.T) {
+	a, b := newMux(1), newMux(2)
+	a.o.Memory = 2 * firstWindow
+	first, _ := connected(t, a, b)
+	second, _ := connected(t, a, b)
+	check.Must(first.Write(make([]byte, 10*leastWindow)))(t)
+	check.Must(second.Write(make([]byte, firstWindow)))(t)
+	check.Equal(t, "bytes", check.Must(first.Write(nil))(t), 0)
+	check.Fails(t, "a byte", check.Err(first.Write([]byte{1})), syscall.EAGAIN)
+}

@@ -119,8 +119,8 @@ func (s *Stream) Write(b []byte) (int, error) {
 	if m.unsent+most > m.o.Memory {
 		most = leastWindow
 	}
-	n := min(len(b), most-s.out.size)
-	if n <= 0 && len(b) > 0 {
+	n := max(0, min(len(b), most-s.out.size))
+	if n == 0 && len(b) > 0 {
 		return 0, syscall.EAGAIN
 	}
 	m.unsent += n

@@ -130,7 +130,7 @@ func ipUp(ctx *cli.Context, target string, o ip.Options, command []string) error
 	return errors.Join(err, show(ctx, r, func(b *strings.Builder, r ipReport) {
 		fmt.Fprintf(b, "packets   %s sent, %s received; %s cut into segments\n", thousands(r.Sent), thousands(r.Received), thousands(r.Cut))
 		fmt.Fprintf(b, "answered  %s questions for neighbours\n", thousands(r.Answered))
-		fmt.Fprintf(b, "dropped   %s to groups, %s foreign, %s too long, %s malformed\n", thousands(r.Group), thousands(r.Foreign), thousands(r.TooLong), thousands(r.Malformed))
+		fmt.Fprintf(b, "dropped   %s to groups, %s foreign, %s too long, %s malformed, %s while down\n", thousands(r.Group), thousands(r.Foreign), thousands(r.TooLong), thousands(r.Malformed), thousands(r.Down))
 	}))
 }
 

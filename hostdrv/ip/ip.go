@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/netip"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/linkproto"
@@ -36,10 +36,11 @@ type Counts struct {
 	Foreign   uint64 `json:"foreign"`   // dropped: neither IPv4 nor IPv6, or to a MAC that no node has
 	TooLong   uint64 `json:"too_long"`  // dropped: longer than the MTU
 	Malformed uint64 `json:"malformed"` // dropped: what is wrong
+	Down      uint64 `json:"down"`      // dropped: to the kernel while the interface is set down
 }
 
 // counters are Counts that may be read at any time.
-type counters struct{ sent, received, cut, answered, group, foreign, tooLong, malformed atomic.Uint64 }
+type counters struct{ sent, received, cut, answered, group, foreign, tooLong, malformed, down atomic.Uint64 }
 
 // tap is the kernel's end.
 type tap interface {
@@ -136,7 +137,7 @@ func (f *Interface) Addresses() []netip.Prefix { return slices.Clone(f.prefixes)
 // Counts returns what has been done so far.
 func (f *Interface) Counts() Counts {
 	c := &f.counts
-	return Counts{c.sent.Load(), c.received.Load(), c.cut.Load(), c.answered.Load(), c.group.Load(), c.foreign.Load(), c.tooLong.Load(), c.malformed.Load()}
+	return Counts{c.sent.Load(), c.received.Load(), c.cut.Load(), c.answered.Load(), c.group.Load(), c.foreign.Load(), c.tooLong.Load(), c.malformed.Load(), c.down.Load()}
 }
 
 // Run passes packets until ctx ends, the node fails, or the interface is removed, with why; then there is no interface any more.
@@ -183,9 +184,7 @@ func (f *Interface) sendFrame(ctx context.Context, frame []byte) error {
 		if reply == nil {
 			return nil
 		}
-		f.counts.answered.Add(1)
-		_, err := f.tap.Write(append(make([]byte, offloadBytes, offloadBytes+len(reply)), reply...))
-		return tapError(err)
+		return f.give(append(make([]byte, offloadBytes, offloadBytes+len(reply)), reply...), &f.counts.answered)
 	}
 	etherType := binary.BigEndian.Uint16(frame[12:])
 	to := f.peers
@@ -246,16 +245,28 @@ func (f *Interface) receive(ctx context.Context) error {
 		to, from := MAC(f.node), MAC(d.Node)
 		frame = append(append(append(frame[:0], make([]byte, offloadBytes)...), to[:]...), from[:]...)
 		frame = append(binary.BigEndian.AppendUint16(frame, d.EtherType), d.Data...)
-		if _, err := f.tap.Write(frame); err != nil {
-			return tapError(err)
+		if err := f.give(frame, &f.counts.received); err != nil {
+			return err
 		}
-		f.counts.received.Add(1)
 	}
+}
+
+// give gives the kernel a frame, and counts it.
+func (f *Interface) give(frame []byte, count *atomic.Uint64) error {
+	_, err := f.tap.Write(frame)
+	switch {
+	case errors.Is(err, syscall.EIO): // which may end
+		count = &f.counts.down
+	case err != nil:
+		return tapError(err)
+	}
+	count.Add(1)
+	return nil
 }
 
 // tapError says what an error of the TAP means.
 func tapError(err error) error {
-	if err == nil || errors.Is(err, os.ErrClosed) || errors.Is(err, fs.ErrClosed) {
+	if errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrGone, err)

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -44,8 +45,9 @@ func TestAddress(t *testing.T) {
 
 // fakeTAP is a kernel.
 type fakeTAP struct {
-	in  chan []byte // to be read
-	out [][]byte    // that were written
+	in   chan []byte // to be read
+	out  [][]byte    // that were written
+	down bool
 }
 
 func (f *fakeTAP) Read(b []byte) (int, error) {
@@ -56,6 +58,9 @@ func (f *fakeTAP) Read(b []byte) (int, error) {
 	return copy(b, frame), nil
 }
 func (f *fakeTAP) Write(b []byte) (int, error) {
+	if f.down {
+		return 0, syscall.EIO
+	}
 	f.out = append(f.out, append([]byte(nil), b...))
 	return len(b), nil
 }
@@ -122,6 +127,9 @@ func TestNeighbours(t *testing.T) {
 	}
 	check.Equal(t, "sent", len(network.sent), 0)
 	check.Equal(t, "counted", f.Counts(), Counts{Answered: 3})
+	kernel.down = true
+	ask(arp + "0a000007")
+	check.Equal(t, "counted when down", f.Counts(), Counts{Answered: 3, Down: 1})
 }
 
 // TestPasses: IP packets go to the node of their MAC, those for groups to all peers, and others are dropped and counted.

@@ -76,7 +76,7 @@ func (o offload) finish(packet []byte, emit func([]byte) error) error {
 		return o.cut(packet, start, emit)
 	case !o.checksum:
 		return emit(packet)
-	case start < 0 || o.at < 0 || start+o.at+2 > len(packet):
+	case start < 0 || start+o.at+2 > len(packet):
 		return errOffload
 	}
 	field := packet[start+o.at:] // holds the sum of the pseudo-header

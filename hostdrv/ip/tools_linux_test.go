@@ -211,6 +211,19 @@ func TestPulledCable(t *testing.T) {
 	n.tell(t)
 }
 
+// TestDown: an interface that is set down, to which packets come, carries them again once it is up.
+func TestDown(t *testing.T) {
+	need(t, "ip", "ping")
+	n := begin(t, cluster.Model, 0, live.Options{})
+	n.spaces[1].start(t, "ip", "link", "set", "lm0", "down").wait(t)
+	for n.interfaces[1].Counts().Down == 0 {
+		n.spaces[0].start(t, "ping", "-c", "1", "-W", "1", n.address(1)).Wait()
+		n.spaces[1].start(t, "ip", "link", "show", "lm0").wait(t)
+	}
+	n.spaces[1].start(t, "ip", "link", "set", "lm0", "up").wait(t)
+	n.spaces[0].start(t, "ping", "-c", "3", "-i", "0.2", "-W", "30", n.address(1)).wait(t)
+}
+
 // TestTaken: a name that is taken, a node whose datagrams are, and options that cannot be are refused with what to do; an interface is removed by Down, and by nothing of
 // another kind.
 func TestTaken(t *testing.T) {

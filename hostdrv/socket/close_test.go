@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -152,6 +153,30 @@ func TestNoConnection(t *testing.T) {
 	check.Fails(t, "a network", check.Err(s.Dial("unix", "2:80")), net.UnknownNetworkError("unix"))
 	check.Fatal(t, s.Close())
 	check.Fails(t, "closed", check.Err(s.Dial("tcp", "2:80")), net.ErrClosed)
+}
+
+// TestDialEnds: Dial fails when its Stack is closed, or its node dies, before the other end has answered.
+func TestDialEnds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(n *network) error
+	}{
+		{"Stack closed", func(n *network) error { return n.stacks[0].Close() }},
+		{"network interface closed", func(n *network) error { return n.nis[0].Close() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := open(t, star(t, 2, cluster.Model), socket.Options{Patience: 20 * time.Millisecond})
+			check.Fatal(t, n.Between(func() error { return n.Cluster.Cut(1, true) }))
+			dialled := check.Go(func() error { return check.Err(n.stacks[0].Dial("tcp", "2:80")) })
+			for n.stacks[0].Counts().Opened == 0 {
+				runtime.Gosched()
+			}
+			check.Fatal(t, c.end(n))
+			if <-dialled == nil {
+				t.Error("it has connected")
+			}
+		})
+	}
 }
 
 // TestPeerDies: connections to a node that is gone end within a bounded time of the network, those that only wait to read too.

@@ -67,8 +67,9 @@ func (s *Stack) dial(ctx context.Context, own uint16, to Addr) (*Conn, error) {
 		return nil, err
 	}
 	for {
-		_ = s.lock() // streams end with it
-		err = c.stream.Opened()
+		if err = s.lock(); err == nil {
+			err = c.stream.Opened()
+		}
 		if err != syscall.EAGAIN {
 			break
 		}

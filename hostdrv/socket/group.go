@@ -9,8 +9,11 @@ import (
 // groupOf reads the address of a multicast group and a port.
 func groupOf(address string) (group netip.AddrPort, is bool) {
 	group, err := netip.ParseAddrPort(address)
-	return group, err == nil && group.Addr().IsMulticast()
+	return netip.AddrPortFrom(plain(group.Addr()), group.Port()), err == nil && group.Addr().IsMulticast()
 }
+
+// plain is the address of a group as nodes say it to each other: that of IPv4 not mapped to IPv6, as package net may have it, and no zone.
+func plain(group netip.Addr) netip.Addr { return group.Unmap().WithZone("") }
 
 func (s *Stack) dialGroup(group netip.AddrPort) (net.Conn, error) {
 	p, err := s.newPacket(0, Addr{})
@@ -23,6 +26,7 @@ func (s *Stack) dialGroup(group netip.AddrPort) (net.Conn, error) {
 
 // JoinGroup makes the own node a member of a multicast group. Datagrams to the group that come to the port can be read, whoever of the node's programs has joined it.
 func (p *PacketConn) JoinGroup(group netip.Addr) error {
+	group = plain(group)
 	return p.member("join", syscall.EADDRINUSE, group, false, func() error {
 		err := p.stack.mux.Join(group)
 		if err == nil && p.joined == nil {
@@ -37,6 +41,7 @@ func (p *PacketConn) JoinGroup(group netip.Addr) error {
 
 // LeaveGroup undoes JoinGroup, as Close does.
 func (p *PacketConn) LeaveGroup(group netip.Addr) error {
+	group = plain(group)
 	return p.member("leave", syscall.EADDRNOTAVAIL, group, true, func() error {
 		delete(p.joined, group)
 		return p.stack.mux.Leave(group)
@@ -63,7 +68,7 @@ func (p *PacketConn) member(op string, none syscall.Errno, group netip.Addr, was
 // each way after the Stack is opened and after a program joins. It waits for the member whose cable has no room, Options.Patience at most if that one does not answer.
 func (p *PacketConn) WriteGroup(b []byte, to netip.AddrPort, own, others bool) (int, error) {
 	err := p.stack.do(&p.write, &p.closed, func() error {
-		return p.socket.Cast(to.Addr(), to.Port(), b, own, others)
+		return p.socket.Cast(plain(to.Addr()), to.Port(), b, own, others)
 	})
 	if err != nil {
 		return 0, opError("write", "sendto", p.local, net.UDPAddrFromAddrPort(to), err)

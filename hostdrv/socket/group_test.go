@@ -74,3 +74,32 @@ func TestGroups(t *testing.T) {
 		})
 	}
 }
+
+// TestGroupNames: a group is the same one as an address of IPv4, as which net.UDPAddr has it, and with a zone.
+func TestGroupNames(t *testing.T) {
+	n := open(t, star(t, 2, cluster.Model), socket.Options{})
+	s := n.stacks[0]
+	for _, c := range [][2]string{{"239.1.2.3", "::ffff:239.1.2.3"}, {"ff15::7", "ff15::7%lmmc0"}} {
+		name, other := netip.MustParseAddr(c[0]), netip.MustParseAddr(c[1])
+		p := check.Must(s.ListenPacket("udp", ":0"))(t).(*socket.PacketConn)
+		port := p.LocalAddr().(socket.Addr).Port
+		check.Fatal(t, p.JoinGroup(other))
+		check.Fails(t, "joined twice", p.JoinGroup(name), syscall.EADDRINUSE)
+		within(t, p)
+		for _, group := range c {
+			check.Must(p.WriteTo([]byte("by name"), net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(group), port))))(t)
+			_, _, to, err := p.ReadGroup(make([]byte, 9))
+			check.Fatal(t, err)
+			check.Equal(t, "group", to, name)
+			check.Must(p.WriteGroup(nil, netip.AddrPortFrom(netip.MustParseAddr(group), port), true, true))(t)
+			check.Must(p.Read(nil))(t)
+		}
+		check.Fatal(t, p.LeaveGroup(name))
+
+		at := netip.AddrPortFrom(other, 5000)
+		l := check.Must(s.ListenPacket("udp", at.String()))(t).(*socket.PacketConn)
+		check.Must(check.Must(s.Dial("udp", at.String()))(t).Write([]byte("dialled")))(t)
+		check.Must(within(t, l).Read(make([]byte, 9)))(t)
+		check.Fatal(t, l.Close())
+	}
+}

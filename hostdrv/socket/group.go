@@ -20,7 +20,7 @@ func (s *Stack) dialGroup(group netip.AddrPort) (net.Conn, error) {
 	if err != nil {
 		return nil, opError("dial", "connect", nil, net.UDPAddrFromAddrPort(group), err)
 	}
-	p.group = group
+	p.group, p.dialled = group, true
 	return p, nil
 }
 
@@ -29,9 +29,6 @@ func (p *PacketConn) JoinGroup(group netip.Addr) error {
 	group = plain(group)
 	return p.member("join", syscall.EADDRINUSE, group, false, func() error {
 		err := p.stack.mux.Join(group)
-		if err == nil && p.joined == nil {
-			p.joined = map[netip.Addr]bool{}
-		}
 		if err == nil {
 			p.joined[group] = true
 		}

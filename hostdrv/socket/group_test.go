@@ -103,3 +103,17 @@ func TestGroupNames(t *testing.T) {
 		check.Fatal(t, l.Close())
 	}
 }
+
+// TestDialJoins: who writes to a group of Dial can join it, and reads it then.
+func TestDialJoins(t *testing.T) {
+	n := open(t, star(t, 2, cluster.Model), socket.Options{})
+	const at = "239.1.2.3:5000"
+	c := check.Must(n.stacks[0].Dial("udp", at))(t).(*socket.PacketConn)
+	group := netip.MustParseAddr("239.1.2.3")
+	check.Fatal(t, c.JoinGroup(group))
+	check.Equal(t, "remote address", c.RemoteAddr().String(), at)
+	check.Must(c.Write([]byte("to 5000")))(t)
+	check.Must(c.WriteGroup([]byte("here"), netip.AddrPortFrom(group, c.LocalAddr().(socket.Addr).Port), true, true))(t)
+	b := make([]byte, 9)
+	check.Equal(t, "read", string(b[:check.Must(within(t, c).Read(b))(t)]), "here")
+}

@@ -20,7 +20,8 @@ type PacketConn struct {
 	socket      *stream.Socket
 	read, write half
 	local, peer Addr           // peer: the only one, unless zero
-	group       netip.AddrPort // of ListenPacket: the only one that is heard; of Dial: that is written to; unless zero
+	group       netip.AddrPort // the only one that is heard, unless zero
+	dialled     bool           // group, by Dial: it is written to
 	joined      map[netip.Addr]bool
 	closed      bool // under the lock of the stack
 }
@@ -56,7 +57,7 @@ func (s *Stack) ListenPacket(network, address string) (net.PacketConn, error) {
 func (s *Stack) newPacket(port uint16, peer Addr) (*PacketConn, error) {
 	err := s.lock()
 	defer s.unlock()
-	p := &PacketConn{stack: s, peer: peer, read: half{ready: make(chan struct{}, 1)}, write: half{ready: make(chan struct{}, 1)}}
+	p := &PacketConn{stack: s, peer: peer, joined: map[netip.Addr]bool{}, read: half{ready: make(chan struct{}, 1)}, write: half{ready: make(chan struct{}, 1)}}
 	if err == nil {
 		p.socket, err = s.mux.ListenPacket(port)
 	}
@@ -157,7 +158,7 @@ func (p *PacketConn) RemoteAddr() net.Addr {
 	switch {
 	case p.peer != Addr{}:
 		return p.peer
-	case p.group.IsValid() && p.joined == nil:
+	case p.dialled:
 		return net.UDPAddrFromAddrPort(p.group)
 	}
 	return nil

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"math"
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/record"
@@ -94,7 +95,7 @@ func (c *Cable) record(d *direction, way, flags byte, symbols []byte, tick uint6
 		return
 	}
 	d.data = append(append(d.data[:0], way), symbols...)
-	at := c.header.Time.Add(time.Duration(float64(tick) / c.header.TicksPerSecond * float64(time.Second)))
+	at := c.header.Time.Add(time.Duration(math.Round(float64(tick) * (float64(time.Second) / c.header.TicksPerSecond))))
 	c.w.record(c.port, at, d.data, flags, "")
 }
 

@@ -346,13 +346,20 @@ func TestBetween(t *testing.T) {
 	route := linkproto.Route{Dest: 9, Src: 4, State: linkproto.RouteDatagram, Packet: write}
 	frame := linkproto.AppendFrame(nil, 0, 3, check.Must(route.Append(nil))(t))
 	cable.Symbol(false, 7, 1) // of a frame that began before
+	var want []string
+	for _, clock := range []uint64{15, 30, 63} { // which a quotient of floating point may be below
+		for i, s := range linkproto.AppendWord(nil, 0, linkproto.Word{Kind: linkproto.KindAck, Value: uint8(clock)}) {
+			cable.Symbol(false, s, clock-linkproto.WordSymbols+1+uint64(i))
+		}
+		want = append(want, fmt.Sprintf("0.%09d|n0:1|s0:2|sent: ACK %d", clock, clock))
+	}
 	for i, s := range frame {
 		cable.Symbol(false, s, uint64(1000+i))
 		cable.Symbol(true, s, uint64(1500+2*i))
 	}
 	check.Fatal(t, w.Err())
-	check.Equal(t, "tshark", tshark(t, file.Bytes(), "frame.time_epoch", "_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"), []string{
+	check.Equal(t, "tshark", tshark(t, file.Bytes(), "frame.time_epoch", "_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"), append(want,
 		fmt.Sprintf("0.%09d|n0:1|s0:2|sent: ROUTE 4 -> 9 WRITE seq=3", 1000+len(frame)-1),
 		fmt.Sprintf("0.%09d|s0:2|n0:1|received: ROUTE 4 -> 9 WRITE seq=3", 1500+2*len(frame)-2),
-	})
+	))
 }

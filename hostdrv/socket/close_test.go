@@ -204,3 +204,36 @@ func TestPeerDies(t *testing.T) {
 		})
 	}
 }
+
+// TestCloseWaits: a Stack that is closed waits for what its connections have to send, and not for longer.
+func TestCloseWaits(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   int
+		end  func(far *socket.Conn) error
+	}{
+		{"own node", 0, func(*socket.Conn) error { return nil }},
+		{"reset by the peer", 1, func(far *socket.Conn) error { return errors.Join(far.SetLinger(0), far.Close()) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const patience = time.Second
+			n := open(t, star(t, 2, cluster.Model), socket.Options{Patience: patience})
+			near, far := pipe(t, n.stacks[0], n.stacks[c.to])
+			if c.to != 0 {
+				check.Must(near.Write(make([]byte, 100_000)))(t) // more than the other end takes unread
+			}
+			check.Fatal(t, near.SetReadDeadline(time.Now()))
+			start := n.nis[0].Now()
+			closed := check.Go(n.stacks[0].Close)
+			for !errors.Is(check.Err(near.Read(make([]byte, 1))), net.ErrClosed) {
+				runtime.Gosched()
+			}
+			check.Fatal(t, n.nis[0].Sleep(t.Context(), 5*time.Millisecond)) // until all that was sent is acknowledged
+			check.Fatal(t, c.end(far))
+			check.Fatal(t, <-closed)
+			if took := n.nis[0].Now() - start; took >= patience {
+				t.Errorf("it has waited %v of the network's time", took)
+			}
+		})
+	}
+}

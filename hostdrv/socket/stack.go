@@ -69,7 +69,7 @@ type Stack struct {
 	sending bool // somebody sends what there is
 	free    []int
 	sends   [mostSends]stream.Message
-	idle    chan struct{} // gets something when a message was acknowledged
+	idle    chan struct{} // gets something when Close need not wait any more
 	closing bool
 	err     error // why nothing works any more
 	failed  chan struct{}
@@ -137,7 +137,7 @@ func (s *Stack) lock() error {
 	return s.err
 }
 
-// unlock sends what there is to send, unless somebody does, and unlocks the Stack.
+// unlock sends what there is to send, unless somebody does, tells Close when all is sent, and unlocks the Stack.
 func (s *Stack) unlock() {
 	if s == nil {
 		return
@@ -157,6 +157,9 @@ func (s *Stack) unlock() {
 			s.sent(slot, err)
 		}
 	}
+	if s.closing && s.mux.Flushed() {
+		signal(s.idle)
+	}
 	s.mu.Unlock()
 }
 
@@ -172,7 +175,6 @@ func (s *Stack) sent(slot int, err error) {
 	s.mux.Sent(s.sends[slot], why)
 	s.sends[slot] = stream.Message{}
 	s.free = append(s.free, slot)
-	signal(s.idle)
 }
 
 // pump takes what comes until the context ends.

@@ -34,8 +34,8 @@ type Context struct {
 	left      [2]int             // descriptors that are the program's, for sending and receiving
 	casts     ring[Send]         // for multicast groups, which wait for room on the way
 	castTimer engine.Timer       // tries again
-	streams   map[uint16]*stream // to groups whose members acknowledge, by address
-	members   map[memberOf]*member
+	streams   map[uint16]*stream // to groups whose members acknowledge, by address; members: of others' ones, by sender and address
+	members   map[uint16]map[uint16]*member
 	starving  []*peer // whose messages wait for a descriptor, the one that waits longest first
 	owed      int     // sends that have not completed
 	stats     Stats
@@ -49,7 +49,7 @@ const leastPatience = 4096
 func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
 	longest := o.Longest
 	o = o.Filled()
-	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, streams: map[uint16]*stream{}, members: map[memberOf]*member{}, left: [2]int{o.Sends, o.Receives},
+	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, streams: map[uint16]*stream{}, members: map[uint16]map[uint16]*member{}, left: [2]int{o.Sends, o.Receives},
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
 	if o.Seed == 0 {
 		c.rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
@@ -130,6 +130,8 @@ func (o Options) Check(number int, node uint16) error {
 		return fmt.Errorf("messages of %d bytes, want at most %d", o.Longest, MaxLongest)
 	case o.Frames < 0 || o.Frames > 1<<linkproto.ContextLast.Bits:
 		return fmt.Errorf("%d frames for a context, want 0 to %d", o.Frames, 1<<linkproto.ContextLast.Bits)
+	case len(o.Groups) > mostMembers:
+		return fmt.Errorf("%d multicast groups, at most %d are a context's", len(o.Groups), mostMembers)
 	case o.Patience < 0:
 		return fmt.Errorf("a patience of %v", o.Patience)
 	}

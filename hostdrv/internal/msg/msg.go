@@ -96,7 +96,7 @@ type Peer struct {
 // Options say how a context is. Zero values stand for what is in parentheses.
 type Options struct {
 	Peers    []Peer        // nodes that it exchanges messages with (any, by link 1 or the one by which they asked)
-	Groups   []Group       // multicast groups to which its messages go so that they arrive; to others they may get lost (none)
+	Groups   []Group       // multicast groups to which its messages go so that they arrive, 256 at most; to others they may get lost (none)
 	Sends    int           // descriptors for sending (64)
 	Receives int           // and for receiving (64)
 	Longest  int           // bytes of a message (1 MB; with Engine what its Frames have room for, for four each way)

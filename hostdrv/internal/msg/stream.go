@@ -1,7 +1,6 @@
 package msg
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -178,14 +177,14 @@ type member struct {
 	rest uint32 // of the packet that comes
 }
 
-// memberOf names one.
-type memberOf struct{ sender, group uint16 }
+// mostMembers is how many Options.Groups a context has, and of how many groups of another node it is a member: that one makes it one.
+const mostMembers = 256
 
-func (c *Context) newMember(of memberOf) *member {
+func (c *Context) newMember(sender, group uint16) *member {
 	m := &member{outlet: outlet{context: c, now: c.core.Now()}}
-	m.peer = &peer{context: c, node: of.sender, link: m}
+	m.peer = &peer{context: c, node: sender, link: m}
 	m.timer.Fire = m.Touch
-	flow, err := flowctl.NewCastReceiver(flowctl.CastConfig{Group: of.group, NewLife: c.newLife}, m.take, m.peer.Broken)
+	flow, err := flowctl.NewCastReceiver(flowctl.CastConfig{Group: group, NewLife: c.newLife}, m.take, m.peer.Broken)
 	if err != nil {
 		panic(err) // its numbers are this package's
 	}
@@ -238,11 +237,16 @@ func (c *Context) stream(src uint16, p *linkproto.Packet) bool {
 	if w.Kind == flowctl.CastData && len(packet) < tagBytes {
 		return false
 	}
-	of := memberOf{src, w.Group}
-	m := c.members[of]
+	m := c.members[src][w.Group]
 	if m == nil {
-		m = c.newMember(of)
-		c.members[of] = m
+		if w.Group < linkproto.MulticastBase || len(c.members[src]) == mostMembers {
+			return false
+		}
+		if c.members[src] == nil {
+			c.members[src] = map[uint16]*member{}
+		}
+		m = c.newMember(src, w.Group)
+		c.members[src][w.Group] = m
 	}
 	m.flow.Tick(m.elapsed())
 	m.rest = p.Rest
@@ -258,12 +262,13 @@ func (c *Context) endStreams() {
 		s.end()
 		c.core.RemoveTimer(&s.timer)
 	}
-	order := func(a, b memberOf) int { return cmp.Or(cmp.Compare(a.sender, b.sender), cmp.Compare(a.group, b.group)) }
-	for _, of := range slices.SortedFunc(maps.Keys(c.members), order) {
-		m := c.members[of]
-		if w, ok := m.flow.Close(); ok && m.flush() {
-			m.send(m.peer.node, &w, 0, nil)
+	for _, src := range slices.Sorted(maps.Keys(c.members)) {
+		for _, group := range slices.Sorted(maps.Keys(c.members[src])) {
+			m := c.members[src][group]
+			if w, ok := m.flow.Close(); ok && m.flush() {
+				m.send(src, &w, 0, nil)
+			}
+			c.core.RemoveTimer(&m.timer)
 		}
-		c.core.RemoveTimer(&m.timer)
 	}
 }

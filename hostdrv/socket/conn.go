@@ -125,6 +125,10 @@ func (c *Conn) Close() error {
 	_ = c.stack.lock() // also where nothing works any more
 	linger := c.linger
 	err := c.close(linger == 0)
+	flushed := make(chan struct{}, 1)
+	if err == nil && linger > 0 { // write.ready is left to a Write that is to end
+		c.stream.Writable = func() { signal(flushed) }
+	}
 	c.stack.unlock()
 	if err != nil || linger <= 0 {
 		return err
@@ -133,17 +137,17 @@ func (c *Conn) Close() error {
 	over.set(time.Now().Add(linger))
 	for {
 		_ = c.stack.lock()
-		flushed := c.stream.Flushed()
-		if !flushed && passed(over.wait()) {
+		done := c.stream.Flushed()
+		if !done && passed(over.wait()) {
 			c.stream.Abort()
-			flushed = true
+			done = true
 		}
 		c.stack.unlock()
-		if flushed {
+		if done {
 			return nil
 		}
 		select {
-		case <-c.write.ready:
+		case <-flushed:
 		case <-over.wait():
 		}
 	}

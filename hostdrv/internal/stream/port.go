@@ -46,6 +46,9 @@ func (p *ports) free(want uint16, taken func(uint16) bool, none syscall.Errno) (
 }
 
 func (p *ports) dial(own, node, port uint16) (uint16, error) {
+	if p.dialled[dialled{own, node, port}] {
+		return 0, syscall.EADDRNOTAVAIL
+	}
 	own, err := p.free(own, func(own uint16) bool { return p.dialled[dialled{own, node, port}] || p.listeners[own] != nil }, syscall.EADDRNOTAVAIL)
 	if err == nil {
 		p.dialled[dialled{own, node, port}] = true

@@ -136,6 +136,19 @@ func TestForgotten(t *testing.T) {
 	check.Fails(t, "write", check.Err(far.Write([]byte{1})), syscall.EPIPE)
 }
 
+// TestOwnPort: of a port there is one stream to a port of a node, and none while it has a listener.
+func TestOwnPort(t *testing.T) {
+	m := newMux(1)
+	first := check.Must(m.Dial(2, 80, 7000))(t)
+	check.Must(m.Dial(2, 81, 7000))(t)
+	check.Must(m.Dial(3, 80, 7000))(t)
+	check.Fails(t, "the same once more", check.Err(m.Dial(2, 80, 7000)), syscall.EADDRNOTAVAIL)
+	first.Abort()
+	check.Must(m.Dial(2, 80, 7000))(t)
+	check.Must(m.Listen(7001, 1))(t)
+	check.Fails(t, "a listener's", check.Err(m.Dial(2, 80, 7001)), syscall.EADDRINUSE)
+}
+
 // TestBytes: whatever is written in whatever pieces is read, in order, and no more waits than the window allows.
 func TestBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

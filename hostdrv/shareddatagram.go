@@ -66,9 +66,11 @@ func decodeDatagram(b []byte) (Datagram, error) {
 
 // while does something with the socket until ctx ends.
 func (d *sharedDatagrams) while(ctx context.Context, what string, limit func(time.Time) error, do func() error) error {
-	stop := context.AfterFunc(ctx, func() { limit(time.Unix(1, 0)) })
+	limited := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { limit(time.Unix(1, 0)); close(limited) })
 	err := do()
 	if !stop() {
+		<-limited
 		limit(time.Time{})
 	}
 	switch {

@@ -6,7 +6,7 @@
 //
 // # The file
 //
-// A file begins with the eight bytes "LMMCREC" and the version, 1. Records follow: a byte that says what it is, the length of the rest,
+// A file begins with the eight bytes "LMMCREC" and the version, 2. Records follow: a byte that says what it is, the length of the rest,
 // the rest. Numbers are unsigned varints as in encoding/binary.
 //
 //	1 session   JSON of a Header. Sessions are numbered from 0 in the order of these records.

@@ -219,5 +219,5 @@ func (t *tap) Close() error {
 	t.recorder.mu.Lock()
 	defer t.recorder.mu.Unlock()
 	t.end(nil)
-	return errors.Join(err)
+	return err
 }

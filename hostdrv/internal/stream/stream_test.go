@@ -198,6 +198,7 @@ func FuzzSegments(f *testing.F) {
 	for k := range kinds {
 		f.Add((&Segment{Kind: k, Port: 80, Stream: 1, Limit: 9, Data: []byte{1, 2}}).Append(nil), uint32(1))
 	}
+	f.Add(make([]byte, SegmentBytes+1), uint32(1))
 	f.Fuzz(func(t *testing.T, b []byte, life uint32) {
 		g, err := Decode(b)
 		if err == nil && !bytes.Equal(g.Append(nil), b) {
@@ -206,10 +207,11 @@ func FuzzSegments(f *testing.F) {
 		m, other := newMux(2), newMux(1)
 		_, far := connected(t, other, m)
 		before := m.stats
-		if len(b) > 0 && len(b) <= SegmentBytes {
+		given := len(b) > 0 && len(b) <= SegmentBytes
+		if given {
 			m.Input(Message{Node: 1, Life: life, Data: append(m.Buffer()[:0], b...)})
 		}
-		if err != nil && len(b) > 0 && m.stats.Malformed == before.Malformed || far.in.size > firstWindow {
+		if err != nil && given && m.stats.Malformed == before.Malformed || far.in.size > firstWindow {
 			t.Fatalf("%+v, %d bytes", m.stats, far.in.size)
 		}
 		for range 3 {

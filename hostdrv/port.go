@@ -321,10 +321,14 @@ func (p *Port) flush(ctx context.Context) error {
 		err = p.write(ctx, func() (bool, error) { return late.Send(p.backend.Write) })
 	}
 	if err == nil {
+		p.lock()
+		late.Settle()
+		p.unlock()
 		err = p.backend.Settle(ctx, what)
 	}
 	p.lock()
 	defer p.unlock()
+	err, late.Failed = errors.Join(err, late.Failed), nil // of a tick meanwhile
 	if err == nil {
 		late.Settled()
 	} else {

@@ -13,9 +13,10 @@ type Late struct {
 	// Failed is an error of a periodic flush, for the next Flush to return.
 	Failed error
 
-	spans   []span   // of Image that were written, in order, apart from each other
-	sent    []span   // that were sent and are not known to have been carried out
-	watched *watched // memory that programs write, or nil; it differs from Image by what Collect has not found yet
+	spans    []span   // of Image that were written
+	sent     []span   // that were sent
+	settling []span   // that were sent before, and are not known to have been carried out
+	watched  *watched // memory that programs write, or nil; it differs from Image by what Collect has not found yet
 }
 
 // span is bytes first to end, the latter not included.
@@ -30,18 +31,18 @@ func (l *Late) Write(data []byte, off int) {
 	if l.watched != nil {
 		copy(l.watched.memory[off:], data)
 	}
-	l.mark(span{off, off + len(data)})
+	l.spans = add(l.spans, span{off, off + len(data)})
 }
 
-// mark adds a span to those that were written.
-func (l *Late) mark(s span) {
-	from, _ := slices.BinarySearchFunc(l.spans, s.first, func(x span, first int) int { return x.end - first }) // the first that touches s or is behind it
+// add adds a span to others, which are in order, and apart from each other.
+func add(spans []span, s span) []span {
+	from, _ := slices.BinarySearchFunc(spans, s.first, func(x span, first int) int { return x.end - first }) // the first that touches s or is behind it
 	to := from
-	for to < len(l.spans) && l.spans[to].first <= s.end {
-		s = span{min(s.first, l.spans[to].first), max(s.end, l.spans[to].end)}
+	for to < len(spans) && spans[to].first <= s.end {
+		s = span{min(s.first, spans[to].first), max(s.end, spans[to].end)}
 		to++
 	}
-	l.spans = slices.Replace(l.spans, from, to, s)
+	return slices.Replace(spans, from, to, s)
 }
 
 // Collect finds what was written as memory.
@@ -53,7 +54,7 @@ func (l *Late) Collect() error {
 		for at := first; at < min(end, len(l.Image)); at++ {
 			if v := l.watched.memory[at]; v != l.Image[at] {
 				l.Image[at] = v
-				l.mark(span{at, at + 1})
+				l.spans = add(l.spans, span{at, at + 1})
 			}
 		}
 	})
@@ -66,20 +67,23 @@ func (l *Late) Send(write func(data []byte, off int) (bool, error)) (done bool, 
 		if sent, err := write(l.Image[s.first:s.end], s.first); !sent {
 			return false, err
 		}
-		l.spans, l.sent = l.spans[1:], append(l.sent, s)
+		l.spans, l.sent = l.spans[1:], add(l.sent, s)
 	}
 	return true, nil
 }
 
-// Settled says that what was sent has been carried out.
-func (l *Late) Settled() { l.sent = l.sent[:0] }
+// Settle says that the caller finds out whether what was sent until now is carried out: Settled says that it was.
+func (l *Late) Settle() { l.settling, l.sent = l.sent, l.settling[:0] }
+
+// Settled: see Settle.
+func (l *Late) Settled() { l.settling = l.settling[:0] }
 
 // Unsend makes what was sent and not Settled count as not sent.
 func (l *Late) Unsend() {
-	for _, s := range l.sent {
-		l.mark(s)
+	for _, s := range slices.Concat(l.settling, l.sent) {
+		l.spans = add(l.spans, s)
 	}
-	l.Settled()
+	l.settling, l.sent = l.settling[:0], l.sent[:0]
 }
 
 // Unsent is how many bytes were written and not sent.

@@ -163,6 +163,7 @@ func TestRegs(t *testing.T) {
 				}
 				write(linkproto.RegNonce, 0)
 				write(linkproto.RegNonce, 1<<rng.IntN(32))
+				write(linkproto.RegControl, control)
 				b.Reset("rst", 3)
 				for _, r := range settable {
 					want[r] = 0

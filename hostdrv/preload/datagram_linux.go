@@ -125,6 +125,8 @@ func (d *Daemon) takePort(s *datagrams) error {
 	number := s.name.local.Port()
 	p := d.ports[number]
 	switch {
+	case d.ctx.Err() != nil: // Run may have closed what there was
+		return unix.ECANCELED
 	case p == nil:
 		conn, err := d.stack.ListenPacket("udp", socket.Addr{Node: d.number, Port: number}.String())
 		if err != nil {

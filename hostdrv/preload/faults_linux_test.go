@@ -68,6 +68,22 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
+// TestFullBacklog: a daemon ends though a program does not accept the connections that have come, by the cluster and by the system's stack.
+func TestFullBacklog(t *testing.T) {
+	n := begin(t, cluster.Model)
+	n.serve(t, 0, 7000, python, "-uc", `import socket, time
+l = socket.socket()
+l.bind(("", 7000))
+l.listen(0)
+time.sleep(1000)`)
+	const several = `import socket, sys
+all = [socket.create_connection((sys.argv[1], 7000)) for i in range(2)]
+for c in all: c.sendall(b"x")`
+	n.run(t, 1, python, "-c", several, first)
+	n.run(t, 0, python, "-c", several, "127.0.0.1")
+	check.Fatal(t, n.stop[0]())
+}
+
 // disturb cuts the two cables of a line until the test ends: one at a time, so that routes change, and now and then both for less of the network's time than Patience.
 func (n *network) disturb(t *testing.T) {
 	check.Background(t, func(ctx context.Context) error {

@@ -226,7 +226,7 @@ func find(t *testing.T, name string) string {
 // compile compiles a program of testdata.
 func (n *network) compile(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command("gcc", "-O1", "-o", n.file(name), filepath.Join("testdata", name+".c")).CombinedOutput()
+	out, err := exec.Command("gcc", "-O1", "-D_FORTIFY_SOURCE=2", "-o", n.file(name), filepath.Join("testdata", name+".c")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}

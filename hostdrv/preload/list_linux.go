@@ -2,7 +2,9 @@ package preload
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -152,7 +154,7 @@ func List(path string) (all []Entry, err error) {
 	defer conn.Close()
 	for b := make([]byte, 4096); ; {
 		n, err := conn.Read(b)
-		if n == 0 { // the end
+		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
 		if err != nil {

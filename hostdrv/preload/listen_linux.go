@@ -56,6 +56,9 @@ func (d *Daemon) listen(conn *net.UnixConn, r record, pid, tcp int) {
 	} else {
 		d.mu.Lock()
 		d.listeners[l.name.id] = l
+		if d.ctx.Err() != nil { // Run may have closed what there was
+			l.close()
+		}
 		d.mu.Unlock()
 		_ = cluster.(*socket.Listener).SetAdmit(l.alive)
 		d.work.Go(func() { d.acceptCluster(l) })
@@ -83,15 +86,15 @@ func (l *listener) close() {
 	l.system.Close()
 }
 
-// hand gives a descriptor to the program, when that has room for it.
-func (l *listener) hand(fd int) error {
-	to, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+// hand gives a descriptor to a program, when that has room for it.
+func (d *Daemon) hand(l *listener, fd int) error {
+	to, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(to)
-	for err = unix.EINTR; err == unix.EINTR; {
-		err = unix.Connect(to, l.name.name())
+	for err = unix.Connect(to, l.name.name()); err == unix.EAGAIN && d.ctx.Err() == nil; err = unix.Connect(to, l.name.name()) {
+		time.Sleep(10 * time.Millisecond)
 	}
 	if err == nil {
 		err = unix.Sendmsg(to, record{kind: answerDone}.bytes(), unix.UnixRights(fd), nil, unix.MSG_NOSIGNAL)
@@ -117,7 +120,7 @@ func (d *Daemon) acceptCluster(l *listener) {
 		if err == nil {
 			name.kind = nameConnected
 			if err = conn.end.rename(name); err == nil {
-				err = l.hand(theirs)
+				err = d.hand(l, theirs)
 			}
 			unix.Close(theirs)
 			if err != nil {
@@ -152,7 +155,7 @@ func (d *Daemon) acceptSystem(l *listener) {
 			time.Sleep(10 * time.Millisecond)
 		default:
 			d.noteAccepted(l, fd)
-			_ = l.hand(fd) // or it is closed, and the peer sees that
+			_ = d.hand(l, fd) // or it is closed, and the peer sees that
 			unix.Close(fd)
 		}
 	}

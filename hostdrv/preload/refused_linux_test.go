@@ -109,6 +109,24 @@ socket.create_connection(("10.0.0.1", 7000)).recv(1)`)
 	check.Contains(t, "next ones", strings.Join(await(t, log, 4)[2:], "\n"), "accepted from 10.0.0.2", "(b'from the cluster', ('10.0.0.2', ")
 }
 
+// TestDaemonGone: a program whose daemon has ended hears what is wrong as the system's stack says it.
+func TestDaemonGone(t *testing.T) {
+	n := begin(t, cluster.Model)
+	near := n.start(t, 0, python, "-c", `import os, socket, sys, time
+def problem():
+    try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("255.255.255.255", 7))
+    except OSError as e: return e.strerror
+before = problem()
+open(sys.argv[1], "w").write("\n")
+while not os.path.exists(sys.argv[2]): time.sleep(0.01)
+print(before == problem())`, n.file("asked"), n.file("go"))
+	await(t, n.file("asked"), 1)
+	check.Fatal(t, n.stop[0]())
+	check.Fatal(t, os.WriteFile(n.file("go"), nil, 0o600))
+	check.Fatal(t, near.Wait())
+	check.Equal(t, "what it hears", near.out.String(), "lmmc: "+n.paths[0]+": no daemon (lmmc run has ended); connections go by the system's stack\nTrue\n")
+}
+
 // TestNoDaemon: what programs hear of a node that is there without a daemon, and of one that is not there.
 func TestNoDaemon(t *testing.T) {
 	n := begin(t, cluster.Model)

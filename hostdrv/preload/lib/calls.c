@@ -96,7 +96,7 @@ int bind(int fd, const struct sockaddr *to, socklen_t size) {
 	if (datagrams && lmmc_option(fd, SO_PROTOCOL) != IPPROTO_UDP)
 		return result;
 	// The system's stack does not have the node's address, unless lmmc ip up gives it that.
-	if (errno == EADDRNOTAVAIL && lmmc_is_own(&own) && NEXT(setsockopt)(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof one) == 0)
+	if (result < 0 && errno == EADDRNOTAVAIL && lmmc_is_own(&own) && NEXT(setsockopt)(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof one) == 0)
 		result = NEXT(bind)(fd, to, size);
 	if (result < 0 && errno == EADDRINUSE) { // perhaps by a listener whose program has just closed it
 		struct lmmc_record r = lmmc_record(LMMC_REAP, domain);
@@ -124,6 +124,7 @@ int listen(int fd, int backlog) {
 	int problem = lmmc_ask(&r, fd, &by, NULL);
 	if (problem == 0)
 		return lmmc_replace(fd, by, flags);
+	fcntl(fd, F_SETFL, flags);
 	if (lmmc_is_own(&r.local) && problem != EPROTO)
 		return lmmc_fail(problem); // nobody would come
 	lmmc_note(fd, NULL, problem == EADDRINUSE ? "another program of this node has the port" : "the daemon could not be asked");

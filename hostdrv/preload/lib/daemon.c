@@ -216,8 +216,10 @@ int lmmc_outcome(int held, const struct timeval *limit) {
 
 void lmmc_note(int fd, const struct lmmc_end *peer, const char *why) {
 	int saved = errno, to = reach();
-	if (to < 0)
+	if (to < 0) {
+		errno = saved;
 		return;
+	}
 	struct lmmc_record r = lmmc_record(LMMC_NOTE, lmmc_option(fd, SO_TYPE));
 	struct sockaddr_storage a;
 	socklen_t size = sizeof a;

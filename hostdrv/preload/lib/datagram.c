@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <netinet/udp.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "next.h"
 
@@ -58,8 +60,10 @@ static int adopt(int fd, int domain) {
 	}
 	int flags = fcntl(fd, F_GETFL); // which the daemon changes
 	int problem = lmmc_ask(&r, fd, &by, NULL);
-	if (problem)
+	if (problem) {
+		fcntl(fd, F_SETFL, flags);
 		return problem;
+	}
 	if (lmmc_own_name(by, &r))
 		lmmc_adopted(fd, by, &r);
 	return lmmc_replace(fd, by, flags) < 0 ? errno : 0;
@@ -221,7 +225,7 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags) {
 		int problem = reach(&name, 0);
 		result = problem ? lmmc_fail(problem == EPROTO ? ENETDOWN : problem) : NEXT(sendmsg)(fd, &there, flags);
 	}
-	return result;
+	return told(fd, result);
 }
 
 ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *to, socklen_t size) {
@@ -362,3 +366,23 @@ ssize_t send(int fd, const void *b, size_t n, int flags) { return told(fd, NEXT(
 ssize_t write(int fd, const void *b, size_t n) { return told(fd, NEXT(write)(fd, b, n)); }
 ssize_t recv(int fd, void *b, size_t n, int flags) { return lmmc_no_errors(fd, flags) ? lmmc_fail(EAGAIN) : told(fd, NEXT(recv)(fd, b, n, flags)); }
 ssize_t read(int fd, void *b, size_t n) { return told(fd, NEXT(read)(fd, b, n)); }
+ssize_t writev(int fd, const struct iovec *b, int n) { return told(fd, NEXT(writev)(fd, b, n)); }
+ssize_t readv(int fd, const struct iovec *b, int n) { return told(fd, NEXT(readv)(fd, b, n)); }
+
+// What a program calls that was compiled to check the sizes of what it reads into; the C library's would go by these.
+void __chk_fail(void) __attribute__((noreturn));
+ssize_t __recvfrom_chk(int fd, void *b, size_t n, size_t room, int flags, struct sockaddr *from, socklen_t *size) {
+	if (n > room)
+		__chk_fail();
+	return recvfrom(fd, b, n, flags, from, size);
+}
+ssize_t __recv_chk(int fd, void *b, size_t n, size_t room, int flags) {
+	if (n > room)
+		__chk_fail();
+	return recv(fd, b, n, flags);
+}
+ssize_t __read_chk(int fd, void *b, size_t n, size_t room) {
+	if (n > room)
+		__chk_fail();
+	return read(fd, b, n);
+}

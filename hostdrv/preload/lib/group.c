@@ -11,6 +11,7 @@
 // Groups that a socket has joined before it has a port, by which the daemon carries it then.
 static struct {
 	ino_t socket; // 0: none
+	int fd;       // that it had
 	struct lmmc_end group;
 } early[64];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,8 +67,9 @@ static int keep(int fd, const struct lmmc_end *group, bool joins) {
 				early[i].socket = 0;
 		}
 	for (unsigned i = 0; i < sizeof early / sizeof *early && problem == ENOBUFS; i++)
-		if (early[i].socket == 0) {
+		if (early[i].socket == 0 || inode(early[i].fd) != early[i].socket) { // that is closed
 			early[i].socket = socket;
+			early[i].fd = fd;
 			early[i].group = *group;
 			problem = 0;
 		}

@@ -49,6 +49,12 @@ static void bound(void) {
 	SAY("listen chooses a port: %d", name(u).sin_port != 0);
 	fcntl(other, F_SETFL, O_NONBLOCK);
 	CALL(accept(other, NULL, NULL));
+	int f = socket(AF_INET, SOCK_STREAM, 0);
+	set(f, IPPROTO_IP, IP_FREEBIND, 1);
+	from.sin_port = 0;
+	errno = EADDRNOTAVAIL; // of an earlier call
+	int result = bind(f, (void *)&from, sizeof from);
+	SAY("bind behind another error: %d", result);
 }
 
 static void refused(void) {
@@ -162,6 +168,22 @@ static void ends(void) {
 	SAY("events %#x", events(b, POLLHUP));
 	CALL(read(b, t, 10));
 	CALL(send(b, "x", 1, MSG_NOSIGNAL));
+}
+
+static void flags(void) { // of one that cannot listen for want of descriptors
+	struct rlimit limit, low;
+	int l = socket(AF_INET, SOCK_STREAM, 0), spare = dup(l);
+	struct sockaddr_in to = at;
+	to.sin_port = 0;
+	CALL(bind(l, (void *)&to, sizeof to));
+	close(spare);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = limit;
+	low.rlim_cur = (rlim_t)spare + 1;
+	setrlimit(RLIMIT_NOFILE, &low);
+	listen(l, 5);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	SAY("flags %#x", fcntl(l, F_GETFL));
 }
 
 static void resets(void) {
@@ -395,7 +417,7 @@ int main(int count, char **args) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"names", names}, {"bound", bound}, {"refused", refused}, {"nonblocking", nonblocking}, {"data", data}, {"ends", ends}, {"resets", resets},
+	} all[] = {{"names", names}, {"bound", bound}, {"refused", refused}, {"nonblocking", nonblocking}, {"data", data}, {"ends", ends}, {"flags", flags}, {"resets", resets},
 		{"options", options}, {"watches", watches}, {"processes", processes}, {"forks", forks}, {"bulk", bulk}, {"six", six}};
 	setlinebuf(stdout);
 	at.sin_family = AF_INET;

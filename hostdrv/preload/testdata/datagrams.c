@@ -66,6 +66,15 @@ static void data(void) {
 	SAY("from %d", from.sin_port == to.sin_port);
 	CALL(sendto(a, "", 0, 0, (void *)&to, sizeof to));
 	CALL(recv(b, t, 9, 0));
+	volatile size_t some = 9; // so that a compiler that checks sizes leaves it to the C library
+	sendto(a, "x", 1, 0, (void *)&to, sizeof to);
+	n = sizeof from;
+	CALL(recvfrom(b, t, some, 0, (void *)&from, &n));
+	SAY("from %d, size %u", from.sin_port == name(a).sin_port, n);
+	for (int i = 0; i < 2; i++)
+		sendto(a, "x", 1, 0, (void *)&to, sizeof to);
+	CALL(recv(b, t, some, 0));
+	CALL(read(b, t, some));
 	n = 4;
 	sendto(a, "x", 1, 0, (void *)&to, sizeof to);
 	CALL(recvfrom(b, t, 9, 0, (void *)&from, &n));
@@ -96,6 +105,17 @@ static void data(void) {
 	fcntl(b, F_SETFL, O_NONBLOCK);
 	CALL(recv(b, t, 1, 0));
 	CALL(read(b, t, 1));
+}
+
+static void uncarried(void) { // what the daemon cannot carry, a second one of a port, stays as it was
+	int a = socket(AF_INET, SOCK_DGRAM, 0), b = socket(AF_INET6, SOCK_DGRAM, 0);
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+	set(b, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	CALL(bind(a, (void *)&to, sizeof to));
+	six.sin6_port = name(a).sin_port;
+	CALL(bind(b, (void *)&six, sizeof six));
+	SAY("flags %#x %#x", fcntl(a, F_GETFL), fcntl(b, F_GETFL));
 }
 
 static void connected_to(void) {
@@ -156,11 +176,12 @@ static void many(void) {
 }
 
 static void watches(void) {
-	int e = epoll_create1(0), a = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), b = bound(0);
-	struct epoll_event of_a = {EPOLLIN | EPOLLET, {.u32 = 7}}, got = {0};
+	int e = epoll_create1(0), other = epoll_create1(0), a = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), b = bound(0);
+	struct epoll_event of_a = {EPOLLIN | EPOLLET, {.u32 = 7}}, of_other = {EPOLLIN, {.u32 = 8}}, got = {0};
 	struct sockaddr_in to = name(b);
 	char t[10];
 	CALL(epoll_ctl(e, EPOLL_CTL_ADD, a, &of_a)); // before it is known which way it goes
+	CALL(epoll_ctl(other, EPOLL_CTL_ADD, a, &of_other));
 	CALL(sendto(a, "x", 1, 0, (void *)&to, sizeof to));
 	struct sockaddr_in from;
 	socklen_t n = sizeof from;
@@ -170,6 +191,8 @@ static void watches(void) {
 	CALL(epoll_wait(e, &got, 1, -1));
 	SAY("events %#x of %u", got.events, got.data.u32);
 	CALL(epoll_wait(e, &got, 1, 0));
+	CALL(epoll_wait(other, &got, 1, 0));
+	SAY("events %#x of %u", got.events, got.data.u32);
 	sendto(b, "2", 1, 0, (void *)&from, n);
 	CALL(epoll_wait(e, &got, 1, -1));
 	CALL(read(a, t, 10));
@@ -262,6 +285,17 @@ static void nobody(void) {
 	SAY("error %s", strerrorname_np(get(a, SOL_SOCKET, SO_ERROR)));
 	own = name(a);
 	to = name(c);
+	for (int i = 0; i < 3; i++) {
+		do
+			send(a, "x", 1, 0);
+		while (!(events(a, 0) & POLLERR));
+		if (i == 0)
+			CALL(sendto(a, "x", 1, 0, (void *)&to, sizeof to));
+		if (i == 1)
+			CALL(writev(a, &(struct iovec){"x", 1}, 1));
+		if (i == 2)
+			CALL(readv(a, &(struct iovec){t, 1}, 1));
+	}
 	CALL(connect(a, (void *)&to, sizeof to));
 	CALL(sendto(c, "still", 5, 0, (void *)&own, sizeof own));
 	while (recv(a, t, 10, 0) < 0 && errno == ECONNREFUSED) // as many as there were
@@ -350,6 +384,13 @@ static void groups(void) { // of which all know that are the node's, so that not
 	}
 	SAY("bound to the group %d", name(s[2]).sin_addr.s_addr == to.sin_addr.s_addr);
 	SAY("TTL %d, loop %d, all %d", get(a, IPPROTO_IP, IP_MULTICAST_TTL), get(a, IPPROTO_IP, IP_MULTICAST_LOOP), get(a, IPPROTO_IP, IP_MULTICAST_ALL));
+	int joined = 0;
+	for (int i = 0; i < 100; i++) { // sockets that are closed without a port
+		int f = socket(AF_INET, SOCK_DGRAM, 0);
+		joined += OPTION(f, IP_ADD_MEMBERSHIP, early) == 0;
+		close(f);
+	}
+	SAY("joined %d", joined);
 	CALL(OPTION(a, IP_MULTICAST_IF, at.sin_addr));
 	CALL(getsockopt(a, IPPROTO_IP, IP_MULTICAST_IF, &by, &n));
 	SAY("by the node %d", by.s_addr == at.sin_addr.s_addr);
@@ -475,7 +516,7 @@ int main(int count, char **args) {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"names", names}, {"data", data}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"nobody_once", nobody_once}, {"six", six}, {"groups", groups}, {"told", told}};
+	} all[] = {{"names", names}, {"data", data}, {"uncarried", uncarried}, {"connected", connected_to}, {"many", many}, {"watches", watches}, {"any", any}, {"shared", shared}, {"nobody", nobody}, {"nobody_once", nobody_once}, {"six", six}, {"groups", groups}, {"told", told}};
 	setlinebuf(stdout);
 	at.sin_family = AF_INET;
 	inet_pton(AF_INET, args[1], &at.sin_addr);

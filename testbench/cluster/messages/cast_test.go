@@ -12,7 +12,7 @@ import (
 func TestCasts(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL} {
 		for _, acknowledged := range []bool{false, true} {
-			rate := check.Must(messages.Casts(t.Context(), rung, 3, 1500, 100, acknowledged))(t)
+			rate := check.Must(messages.Casts(t.Context(), rung, 3, 1500, 250, acknowledged))(t)
 			t.Log(rung, acknowledged, rate)
 			if rate < 0.95 || rate > 1 {
 				t.Errorf("%s, acknowledged %v: %.3f of a cable", rung, acknowledged, rate)

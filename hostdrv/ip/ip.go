@@ -255,7 +255,7 @@ func (f *Interface) receive(ctx context.Context) error {
 func (f *Interface) give(frame []byte, count *atomic.Uint64) error {
 	_, err := f.tap.Write(frame)
 	switch {
-	case errors.Is(err, syscall.EIO): // which may end
+	case errors.Is(err, syscall.EIO): // it is set down, and may be set up again
 		count = &f.counts.down
 	case err != nil:
 		return tapError(err)

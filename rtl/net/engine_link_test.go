@@ -129,7 +129,7 @@ func (e *engineTest) rest(s *engineSays, counts bool) {
 	if s.delivers && *e.RMessage && !e.forContext() {
 		l.given++
 	}
-	l.urgent = l.urgent || e.unsays
+	l.urgent = l.urgent || e.wasCut
 	if !l.up {
 		l.up, l.urgent, e.changed = true, true, true
 	}

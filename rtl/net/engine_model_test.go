@@ -163,7 +163,7 @@ type engineModel struct {
 	leads, leading, stale, loseLead  bool
 	leadVL                           uint8
 	takes, noRoom, noCredit, spoiled bool
-	changed, parks, unsays           bool
+	changed, parks, wasCut           bool
 }
 
 // passes ends a clock.
@@ -187,7 +187,7 @@ func (e *engineTest) choose() (event engineEvent, vl uint8) {
 // turn is an event, or a clock in which there is none.
 func (e *engineTest) turn() {
 	e.clock(func(*engineSays) {
-		e.leads, e.changed, e.parks, e.unsays = true, false, false, false
+		e.leads, e.changed, e.parks, e.wasCut = true, false, false, false
 		if e.event, e.vl = e.choose(); e.event == evNone {
 			return
 		}
@@ -300,7 +300,7 @@ func (e *engineTest) release(s *engineSays, l *engineLink, closed bool) {
 	p := l.held[0]
 	l.held = l.held[1:]
 	s.frees, s.doneSlot, s.closed, s.backReady = true, p.slot, closed, false
-	e.unsays = e.unsays || *e.SendCut
+	e.wasCut = e.wasCut || *e.SendCut
 	if s.done = p.mine && p.final; s.done {
 		return
 	}

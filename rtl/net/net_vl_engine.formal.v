@@ -207,7 +207,7 @@ always @* if (f_run && !rst) begin
     if (f_live && acked) assert (!dies && (event_is == HEAR || (event_is == PUT && walk == 0)));
     if (f_live && dies) assert (event_is == HOST || event_is == TIMES);
     if (f_live && f_second) assert (walk <= f_frees && f_frees <= WINDOW && f_answered == (f_asks || (event_is == HEAR && at == WRITE)));
-    if (f_live) assert (unsays == f_cut && (f_second || !f_cut));
+    if (f_live) assert (was_cut == f_cut && (f_second || !f_cut));
     if (f_live && f_refused) assert (at == WRITE && !f_second && event_is == HEAR);
     if (at == READ) assert (f_age == 1 && entry == f_entry);
     if (at == SLOT) assert (f_age == (f_second ? 4 + 2*(f_frees - walk) : 2));

@@ -160,7 +160,7 @@ module net_vl_engine #(
     reg                leads, leading;          // the packet that comes may be sent ahead; it is
     reg                stale, lost_lead;        // its link's state may have changed since; it has been opened anew
     reg  [VIRTUAL-1:0] lead_vl;
-    reg                changed, parks, unsays;  // unsays: what it said last may not have gone
+    reg                changed, parks, was_cut; // was_cut: its ROUTE was, with what that said
     reg                takes_it, no_room, no_credit;    // of the ROUTE that comes
     reg                spoiled;                 // its link has been opened since it was looked up
     reg  [TIME-1:0]    now;
@@ -203,7 +203,7 @@ module net_vl_engine #(
     ) u_rules (
         .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .stale(ends && stale), .tick(apply && event_is == TIMES && open),
         .settle(apply && event_is == SETTLE && open), .put(put_ok), .resume(resumes && open),
-        .urge(greets || (rest && (!up || unsays))),
+        .urge(greets || (rest && (!up || was_cut))),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
         .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
         .counts(now_counts), .unsent(unsent), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(ev_replay),
@@ -330,7 +330,7 @@ module net_vl_engine #(
                 if (cleared == CLEAR_ALL - {{CLEARS{1'b0}}, 1'b1}) at <= IDLE;
             end
             IDLE: begin
-                {vl, event_is, acked, dies, changed, parks, unsays, walk} <= {chosen_vl, choice, 12'd0};
+                {vl, event_is, acked, dies, changed, parks, was_cut, walk} <= {chosen_vl, choice, 12'd0};
                 if (chosen) at <= READ;
                 leads <= 1'b1;
             end
@@ -343,7 +343,7 @@ module net_vl_engine #(
             WALK: begin
                 first <= link;
                 walk  <= walk - 7'd1;
-                if (send_cut) unsays <= 1'b1;
+                if (send_cut) was_cut <= 1'b1;
                 at    <= SLOT;
             end
             APPLY: begin

@@ -67,10 +67,10 @@ const (
 // run runs the check with a mutant, or with none for 0, and returns what it printed.
 func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time.Duration) (outcome, time.Duration, string) {
 	// The limit on processor time holds on a busy machine too; the other one is for a process that waits for ever.
-	ctx, cancel := context.WithTimeout(ctx, 20*limit)
+	limited, cancel := context.WithTimeout(ctx, 20*limit)
 	defer cancel()
 	seconds := strconv.Itoa(int(math.Ceil(limit.Seconds())))
-	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -t "$0" && exec "$@"`, seconds}, c.command...)...)
+	cmd := exec.CommandContext(limited, "sh", append([]string{"-c", `ulimit -t "$0" && exec "$@"`, seconds}, c.command...)...)
 	cmd.Dir = c.dir
 	cmd.Env = append(os.Environ(), verilator.RewriteVar+"="+rewriter, MutantVar+"="+strconv.Itoa(mutant), "LMMC_WAVES=off", "LMMC_SEED=")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -78,19 +78,27 @@ func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	if context.Cause(ctx) == context.Canceled {
-		try.OK(ctx.Err())
-	}
+	try.OK(ctx.Err()) // whatever its cause: how a check ends that is cut short says nothing
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
 		return passed, cpu(cmd), out.String()
 	case !errors.As(err, &exit):
 		try.OK(err)
-	case ctx.Err() != nil, cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() && cpu(cmd) >= limit:
+	case limited.Err() != nil, signalled(cmd) > 0 && cpu(cmd) >= limit:
 		return endless, cpu(cmd), out.String()
+	case signalled(cmd) == syscall.SIGKILL && cpu(cmd) < limit/2:
+		try.Failf("mutate: %s was killed by somebody else, perhaps for want of memory: --jobs runs fewer at a time", c.name)
 	}
 	return failed, cpu(cmd), out.String()
+}
+
+// signalled is the signal that has ended a command; 0 for none.
+func signalled(cmd *exec.Cmd) syscall.Signal {
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return status.Signal()
+	}
+	return 0
 }
 
 func cpu(cmd *exec.Cmd) time.Duration {

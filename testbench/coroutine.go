@@ -93,7 +93,7 @@ func (c *Task) pause() {
 		case c.asked:
 			c.answer, c.asked = c.waiting(), false
 		case c.cut:
-			c.cut = false
+			c.cut, c.until, c.hint = false, nil, nil
 			panic(expired{c.waiting()})
 		default:
 			return

@@ -48,8 +48,8 @@ func (c *Task) sleep(what, which string) {
 	c.listens = false
 }
 
-// rouse lets a task that sleeps go on at this edge.
+// rouse lets a task that sleeps go on at this edge, or look whether what it waits for holds.
 func (c *Task) rouse() {
-	c.wake, c.cut = c.b.now, false
+	c.wake, c.cut = c.b.now, c.cut && c.until != nil
 	c.b.roused = true
 }

@@ -26,3 +26,20 @@ func TestNothingIsLeftOfAWaitThatWasGivenUp(t *testing.T) {
 	})
 	check.Fatal(t, b.Run(100))
 }
+
+// Who is woken within a First for what another has taken still gives up in time.
+func TestFirstThatIsWokenInVainGivesUpInTime(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	q := testbench.Queue[int]{Name: "q"}
+	b.Go("watcher", func(c *testbench.Task) {
+		hit := -2
+		err := c.Within(testbench.Cycles(9), func() { hit = c.First(q.Filled(), testbench.Cycles(50)) })
+		if !errors.As(err, new(*testbench.ExpiredError)) {
+			c.Fatalf("First returned %d, Within %v", hit, err)
+		}
+		check.Equal(t, "cycle", b.Cycle(), 9)
+	})
+	b.Go("taker", func(c *testbench.Task) { q.Get(c) })
+	b.Go("putter", func(c *testbench.Task) { c.Cycles(3); q.Put(c, 1) })
+	check.Fatal(t, b.Run(100))
+}

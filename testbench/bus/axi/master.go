@@ -189,7 +189,9 @@ func (m *Master) collect() {
 		if p == nil {
 			continue
 		}
-		if n := len(p.Data) >> p.Size; n < p.Len && p.Size <= m.size {
+		if n := len(p.Data) >> p.Size; p.Size > m.size { // as only Config.Unchecked asks for
+			p.Resp = max(p.Resp, Resp(m.channels[r].value(rResp)))
+		} else if n < p.Len {
 			m.read(&p.Transaction, n)
 		}
 		if last {

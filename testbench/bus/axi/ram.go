@@ -110,8 +110,11 @@ func (m *RAM) serveReads(c *testbench.Task) {
 
 // fetch reads what a transaction asks for.
 func (m *RAM) fetch(t *Transaction) {
+	if m.tooLarge(t) {
+		t.Size = m.size // of what is answered
+	}
 	t.Data = make([]byte, t.Len<<t.Size)
-	if m.refused(t) {
+	if t.Resp != Okay || m.refused(t) {
 		return
 	}
 	for from, n := 0, 0; from < t.Len; from += n {
@@ -124,6 +127,15 @@ func (m *RAM) fetch(t *Transaction) {
 		t.Resp = ExOkay
 		m.reservations[t.ID] = stretch{t.Addr, uint64(t.Len) << t.Size}
 	}
+}
+
+// tooLarge refuses transfers of more bytes than the bus has, which break the rules: monitors say so.
+func (m *RAM) tooLarge(t *Transaction) bool {
+	if t.Size <= m.size {
+		return false
+	}
+	t.Resp = SlvErr
+	return true
 }
 
 // run returns how many transfers from one on have addresses in a row.
@@ -210,12 +222,13 @@ func (m *RAM) serveWrites(c *testbench.Task) {
 // store takes the data of a write and carries it out.
 func (m *RAM) store(t *Transaction) {
 	t.Data = make([]byte, 0, t.Len<<t.Size)
+	large := m.tooLarge(t)
 	for i := 0; ; i++ {
 		beat, ok := m.channels[w].get(m.w)
 		if !ok {
 			return // a master that breaks the rules: monitors say so
 		}
-		if i < t.Len && t.Size <= m.size {
+		if i < t.Len && !large {
 			m.written(t, i)
 		}
 		if beat.Last || m.lite {

@@ -1,0 +1,34 @@
+package axi_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus/axi"
+	"github.com/stafflink/lmmc/testbench/bus/dut"
+	"github.com/stafflink/lmmc/testbench/bus/memory"
+)
+
+// ram opens a master in front of registers with the model of a RAM behind them, on a bus of so many bits.
+func ram(t *testing.T, bits int, c axi.Config) (*testbench.Bench, *axi.Master) {
+	b := testbench.New(t, dut.Design("axi_pipe", map[string]int{"DATA_WIDTH": bits}), testbench.Config{Wave: testbench.WaveNever})
+	m := check.Must(axi.NewMaster(b, "s_axi", axi.Config{Unchecked: true}))(t)
+	check.Must(axi.NewRAM(b, "m_axi", memory.New(0), c))(t)
+	b.Reset("rst", 3)
+	return b, m
+}
+
+// Transfers that are larger than the bus are answered with an error.
+func TestTransfersLargerThanTheBus(t *testing.T) {
+	b, m := ram(t, 32, axi.Config{})
+	b.Go("test", func(c *testbench.Task) {
+		check.Fails(t, "read", m.Start(c, axi.Transaction{Size: 4, Len: 3}).Wait(c), axi.ErrSlave)
+		check.Error(t, m.Start(c, axi.Transaction{Size: 2}).Wait(c))
+	})
+	b.Run(1000)
+}
+
+// A write that wraps round to a reserved place ends the reservation.
+// A Start that is given up while there is no room leaves nothing behind: others go on, and get what is theirs.
+// A master by itself sees that a read ends too early.

@@ -277,6 +277,9 @@ func (t *Transaction) strobes(at, n int) (enable uint64) {
 // reserved tells whether a write is to be carried out, and ends the reservations that it touches.
 func (m *RAM) reserved(t *Transaction) bool {
 	own := stretch{t.Addr, uint64(t.Len) << t.Size}
+	if t.Burst == Wrap {
+		own.addr -= t.Addr % own.bytes
+	}
 	if t.Lock {
 		if m.reservations[t.ID] != own {
 			return false

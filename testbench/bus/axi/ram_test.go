@@ -30,5 +30,25 @@ func TestTransfersLargerThanTheBus(t *testing.T) {
 }
 
 // A write that wraps round to a reserved place ends the reservation.
+func TestAWrappingWriteEndsAReservation(t *testing.T) {
+	b, m := ram(t, 32, axi.Config{})
+	b.Go("test", func(c *testbench.Task) {
+		do := func(what string, one axi.Transaction, want axi.Resp) {
+			if one.Size = 2; one.Write {
+				one.Data = make([]byte, max(one.Len, 1)<<2)
+			}
+			p := m.Start(c, one)
+			check.Error(t, p.Wait(c))
+			check.Equal(t, what, p.Resp, want)
+		}
+		do("exclusive read", axi.Transaction{Lock: true, Addr: 0x40}, axi.ExOkay)
+		do("exclusive write", axi.Transaction{Lock: true, Addr: 0x40, Write: true}, axi.ExOkay)
+		do("exclusive read", axi.Transaction{Lock: true, Addr: 0x40}, axi.ExOkay)
+		do("wrapping write", axi.Transaction{Write: true, Burst: axi.Wrap, Addr: 0x48, Len: 4}, axi.Okay)
+		do("exclusive write", axi.Transaction{Lock: true, Addr: 0x40, Write: true}, axi.Okay)
+	})
+	b.Run(1000)
+}
+
 // A Start that is given up while there is no room leaves nothing behind: others go on, and get what is theirs.
 // A master by itself sees that a read ends too early.

@@ -19,7 +19,6 @@ type Master struct {
 	b, r      *verilator.Sink
 	writes    map[uint64][]*Pending // by ID
 	reads     map[uint64][]*Pending
-	starting  bool   // a transaction is being queued
 	lasts     uint64 // reads that have ended
 	ends      uint64 // transactions that have
 }
@@ -85,10 +84,6 @@ func (m *Master) Start(c *testbench.Task, t Transaction) *Pending {
 	if err := m.carries(&t); err != nil {
 		c.Fatalf("%s: %w", m.Port, err)
 	}
-	if m.starting {
-		c.Until(func() bool { return !m.starting }, 0)
-	}
-	m.starting = true
 	p := &Pending{Transaction: t, m: m}
 	address, to, waiting := &m.channels[ar], m.ar, m.reads
 	if t.Write {
@@ -96,23 +91,29 @@ func (m *Master) Start(c *testbench.Task, t Transaction) *Pending {
 	} else {
 		p.Data, p.DataUser = make([]byte, 0, t.Len<<t.Size), nil
 	}
-	m.room(c, to)
+	m.room(c, to, &t)
 	m.address(address, &t)
 	address.put(to, false)
 	waiting[t.ID] = append(waiting[t.ID], p)
 	for i := 0; t.Write && i < t.Len; i++ {
-		m.room(c, m.w)
 		m.wdata(&t, i)
 		m.channels[w].put(m.w, i == t.Len-1)
 	}
-	m.starting = false
 	return p
 }
 
-// room waits for room for a transfer, and for more, so that much is queued at once.
-func (m *Master) room(c *testbench.Task, s *verilator.Source) {
-	if s.Room() == 0 {
-		c.Await("room for a transfer on "+m.Port.String(), s.HasRoom(depth/2), func() bool { return s.Room() >= depth/2 })
+// room waits for room for all of a transaction, so that no other one comes in between, and one that is given up meanwhile leaves nothing behind.
+func (m *Master) room(c *testbench.Task, address *verilator.Source, t *Transaction) {
+	for {
+		full := address
+		switch {
+		case address.Room() == 0:
+		case t.Write && m.w.Room() < t.Len:
+			full = m.w
+		default:
+			return
+		}
+		c.Await("room for a transaction on "+m.Port.String(), full.HasRoom(depth/2), func() bool { return full.Room() >= depth/2 })
 	}
 }
 

@@ -51,4 +51,20 @@ func TestAWrappingWriteEndsAReservation(t *testing.T) {
 }
 
 // A Start that is given up while there is no room leaves nothing behind: others go on, and get what is theirs.
+func TestStartThatIsGivenUp(t *testing.T) {
+	b, m := ram(t, 32, axi.Config{})
+	m.SetThrottle(1)
+	b.Go("test", func(c *testbench.Task) {
+		if err := c.Within(testbench.Cycles(50), func() { _ = m.Write(c, 0x1000, make([]byte, 8192)) }); err == nil {
+			c.Fatalf("there was room for everything")
+		}
+		m.SetThrottle(0)
+		check.Error(t, m.Write(c, 0, []byte{1, 2, 3, 4}))
+		got := make([]byte, 4)
+		check.Error(t, m.Read(c, 0, got))
+		check.Equal(t, "read", got, []byte{1, 2, 3, 4})
+	})
+	b.Run(10_000)
+}
+
 // A master by itself sees that a read ends too early.

@@ -194,6 +194,9 @@ func (m *Master) collect() {
 			p.Resp = max(p.Resp, Resp(m.channels[r].value(rResp)))
 		} else if n < p.Len {
 			m.read(&p.Transaction, n)
+			if n++; last != (n == p.Len) {
+				m.ViolateAt(beat.Cycle, RuleLast, "RLAST is %d with transfer %d of %s", truth(last), n, &p.Transaction)
+			}
 		}
 		if last {
 			p.End, p.done = beat.Cycle, true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus"
 	"github.com/stafflink/lmmc/testbench/bus/axi"
 	"github.com/stafflink/lmmc/testbench/bus/dut"
 	"github.com/stafflink/lmmc/testbench/bus/memory"
@@ -68,3 +69,13 @@ func TestStartThatIsGivenUp(t *testing.T) {
 }
 
 // A master by itself sees that a read ends too early.
+func TestAReadThatEndsTooEarly(t *testing.T) {
+	b := testbench.New(t, dut.Design("axi_rogue", nil), testbench.Config{Wave: testbench.WaveNever})
+	check.Fatal(t, b.Model().Poke("rule", 7))
+	var found []string
+	m := check.Must(axi.NewMaster(b, "s_axi", axi.Config{Config: bus.Config{Violation: func(v bus.Violation) { found = append(found, v.Rule) }}}))(t)
+	b.Reset("rst", 3)
+	b.Go("test", func(c *testbench.Task) { _ = m.Read(c, 0, make([]byte, 8)) })
+	b.Run(100)
+	check.Equal(t, "rules", found, []string{axi.RuleLast})
+}

@@ -71,11 +71,20 @@ func (l *iceprogListener) line(line string) error {
 func idle(id []string) error {
 	for _, level := range []string{"0xFF", "0x00"} {
 		if len(id) > 2 && id[0] == level && id[1] == level && id[2] == level {
-			return fmt.Errorf("%w: all bytes of the flash ID are %s: check the board's power and that its jumpers select the flash", ErrSilent, level)
+			return idleError{level}
 		}
 	}
 	return nil
 }
+
+// idleError is an ErrSilent: no flash is there, or one that is still erasing.
+type idleError struct{ level string }
+
+func (e idleError) Error() string {
+	return fmt.Sprintf("%v: all bytes of the flash ID are %s: check the board's power and that its jumpers select the flash", ErrSilent, e.level)
+}
+
+func (idleError) Unwrap() error { return ErrSilent }
 
 func (l *iceprogListener) end(exit error) error {
 	switch {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 )
@@ -46,6 +47,24 @@ func (k kept) forget() error {
 	return os.Remove(k.file)
 }
 
+// A tool that is stopped leaves a flash that erases a block, for 3 s at most, and answers nothing meanwhile.
+const (
+	busyTries = 8
+	busyWait  = 500 * time.Millisecond
+)
+
+// write writes it back, when the flash is ready for that.
+func (k kept) write(ctx context.Context, w *writer) (err error) {
+	for range busyTries {
+		err = w.run(ctx, task{do: write, stage: Restoring, file: k.file, size: k.size})
+		if _, idle := errors.AsType[idleError](err); !idle {
+			break
+		}
+		time.Sleep(busyWait)
+	}
+	return err
+}
+
 // restore writes back what the flash held after a failure, and returns it with what the flash holds now.
 func (k kept) restore(ctx context.Context, w *writer, failure error) error {
 	const again = "the FPGA cannot start until lmmc flash %s succeeds"
@@ -53,7 +72,7 @@ func (k kept) restore(ctx context.Context, w *writer, failure error) error {
 		return fmt.Errorf("%w; the flash held no bitstream: "+again, failure, w.Board.Name)
 	}
 	if !errors.Is(failure, ErrUnplugged) {
-		err := w.run(ctx, task{do: write, stage: Restoring, file: k.file, size: k.size})
+		err := k.write(ctx, w)
 		if err == nil {
 			return errors.Join(fmt.Errorf("%w; the old contents of the flash are restored, FPGA started", failure), k.forget())
 		}

@@ -1,0 +1,19 @@
+package flash_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/boards/flash/flashtest"
+)
+
+// TestInterruptedErase stops a write while the flash is busy: until that is over it does not even say who it is.
+func TestInterruptedErase(t *testing.T) {
+	onEach(t, func(d *desk) {
+		d.breaks(flashtest.Hangs, flashtest.Absent)
+		_, err := flash.Write(d.untilHanging(), d.job)
+		d.fails(err, context.Canceled, "the old contents of the flash are restored")
+		d.holds(d.old, "what it held before")
+	})
+}

@@ -154,6 +154,8 @@ type writer struct {
 	device plugged.Device
 	dir    string // of files for the tool
 	file   string // with the bitstream
+
+	running bool // the FPGA, at the end of the tool's last run
 }
 
 // open checks all that can be known before the board is spoken to.
@@ -196,7 +198,10 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 		return false, w.explain(err)
 	}
 	if bytes.HasPrefix(old, w.Data) {
-		return true, nil
+		if !w.running {
+			err = fmt.Errorf("%s: %w, though the flash holds the bitstream already: "+jumpers, w.tool.name, ErrNotStarted)
+		}
+		return true, err
 	}
 	kept, err := keep(w, old)
 	if err != nil {
@@ -207,7 +212,7 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 	case err == nil:
 		return false, kept.forget()
 	case errors.Is(err, ErrNotStarted): // and verified
-		return false, errors.Join(fmt.Errorf("%w, though the flash was verified: switch the board off and on, and check that its jumpers select the flash", err), kept.forget())
+		return false, errors.Join(fmt.Errorf("%w, though the flash was verified: "+jumpers, err), kept.forget())
 	}
 	after := context.WithoutCancel(ctx)
 	if errors.Is(err, ErrVerify) {
@@ -219,6 +224,9 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 	}
 	return false, kept.restore(after, w, w.explain(err))
 }
+
+// jumpers is what helps where the FPGA does not start.
+const jumpers = "switch the board off and on, and check that its jumpers select the flash"
 
 // read returns what the flash holds in the blocks that writing would change.
 func (w *writer) read(ctx context.Context, stage Stage) ([]byte, error) {

@@ -96,8 +96,10 @@ func (l *iceprogListener) end(exit error) error {
 		return ErrFailed
 	case l.task.do == write && !l.verified:
 		return fmt.Errorf("%w: no message that the flash was verified", ErrFailed)
-	case l.task.do != read && l.cdone != "high":
+	case l.task.do != read && !l.running():
 		return ErrNotStarted
 	}
 	return nil
 }
+
+func (l *iceprogListener) running() bool { return l.cdone == "high" }

@@ -114,3 +114,5 @@ func (l *loaderListener) end(exit error) error {
 	}
 	return nil
 }
+
+func (l *loaderListener) running() bool { return l.started }

@@ -17,3 +17,13 @@ func TestInterruptedErase(t *testing.T) {
 		d.holds(d.old, "what it held before")
 	})
 }
+
+// TestUnchangedAsleep has the bitstream in the flash already, and the FPGA does not start from it.
+func TestUnchangedAsleep(t *testing.T) {
+	onEach(t, func(d *desk) {
+		d.job.Data = d.old
+		d.breaks(flashtest.Dozes)
+		_, err := flash.Write(d.Context(), d.job)
+		d.fails(err, flash.ErrNotStarted, "though the flash holds the bitstream", "jumpers")
+	})
+}

@@ -32,6 +32,8 @@ type listener interface {
 	line(string) error
 	// end judges a run that came to its end by itself; exit is what exec has.
 	end(exit error) error
+	// running says whether the FPGA has started at the end.
+	running() bool
 }
 
 // task is a tool's part of a job.
@@ -131,6 +133,7 @@ func (w *writer) run(ctx context.Context, t task) error {
 		}
 		return fmt.Errorf("%s: %w (%v); last output: %s", name, err, exit, last)
 	}
+	w.running = out.listener.running()
 	return nil
 }
 

@@ -41,6 +41,7 @@ const (
 	Unplugs  Fault = "unplugs"  // the board is unplugged after some pages
 	Damages  Fault = "damages"  // a bit of a page is written wrong
 	Sleeps   Fault = "sleeps"   // the FPGA does not start
+	Dozes    Fault = "dozes"    // nor when the flash was only read
 	Refuses  Fault = "refuses"  // the chip cannot be opened
 	Mute     Fault = "mute"     // the tool ends in the middle as if all were well
 	HangsOff Fault = "hangsoff" // the tool says no more while it reads

@@ -35,7 +35,7 @@ func iceprog(b *board, args []string) int {
 	abort := func(code int) int { say("ABORT.\n"); return code }
 	cdone := func() {
 		level := "high"
-		if *size == 0 && b.broken(Sleeps) {
+		if *size == 0 && b.broken(Sleeps) || *size > 0 && b.broken(Dozes) {
 			level = "low"
 		}
 		say("cdone: %s\n", level)

@@ -58,7 +58,7 @@ func openFPGALoader(b *board, args []string) int {
 	}
 	wait := func() {
 		say("Wait for CDONE ")
-		if !o.dump && b.broken(Sleeps) {
+		if !o.dump && b.broken(Sleeps) || o.dump && b.broken(Dozes) {
 			moan("FAIL")
 		} else {
 			say("DONE\n")

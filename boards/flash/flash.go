@@ -189,7 +189,10 @@ func (w *writer) load(ctx context.Context) error {
 
 // flash writes to flash, and returns whether it held the bitstream already.
 func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
-	old, err := w.read(ctx, Saving)
+	old, err := w.read(ctx, Saving, len(w.Data))
+	if _, damage := bitstream.Read(old); err == nil && errors.Is(damage, bitstream.ErrTruncated) { // it goes on behind the blocks that will be written
+		old, err = w.read(ctx, Saving, longest)
+	}
 	if ctx.Err() != nil {
 		// The tool was stopped while it kept the FPGA from running. Whole, it lets go at its end.
 		err = errors.Join(err, w.run(context.WithoutCancel(ctx), task{do: read, stage: Restoring, file: filepath.Join(w.dir, "some.bin"), size: 256}))
@@ -216,7 +219,7 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 	}
 	after := context.WithoutCancel(ctx)
 	if errors.Is(err, ErrVerify) {
-		if now, readErr := w.read(after, Verifying); readErr == nil {
+		if now, readErr := w.read(after, Verifying, len(w.Data)); readErr == nil {
 			if block, is := protected(old, now, w.Data); is {
 				err = fmt.Errorf("%w: block %#x keeps its old contents: run lmmc flash --unprotect", ErrProtected, block)
 			}
@@ -228,10 +231,13 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 // jumpers is what helps where the FPGA does not start.
 const jumpers = "switch the board off and on, and check that its jumpers select the flash"
 
-// read returns what the flash holds in the blocks that writing would change.
-func (w *writer) read(ctx context.Context, stage Stage) ([]byte, error) {
+// longest is more than a bitstream for any iCE40 has.
+const longest = 256 << 10
+
+// read returns what the flash holds in the blocks of its first n bytes.
+func (w *writer) read(ctx context.Context, stage Stage, n int) ([]byte, error) {
 	file := filepath.Join(w.dir, "old.bin")
-	size := (len(w.Data) + block - 1) / block * block
+	size := (n + block - 1) / block * block
 	if err := w.run(ctx, task{do: read, stage: stage, file: file, size: size}); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/flash/flashtest"
 )
@@ -25,5 +27,21 @@ func TestUnchangedAsleep(t *testing.T) {
 		d.breaks(flashtest.Dozes)
 		_, err := flash.Write(d.Context(), d.job)
 		d.fails(err, flash.ErrNotStarted, "though the flash holds the bitstream", "jumpers")
+	})
+}
+
+// TestShorter writes a bitstream over one that has more blocks, and is interrupted.
+func TestShorter(t *testing.T) {
+	const block = 64 << 10
+	short := bitstreamtest.Pack(t, "8k", bitstream.Info{Board: "hx8k", Params: spoken("3")}.Comment(), nil, "-n") // without block RAMs
+	onEach(t, func(d *desk) {
+		d.job.Data = short
+		if (len(d.job.Data)+block-1)/block >= (len(d.old)+block-1)/block {
+			d.Fatalf("%d bytes are as many blocks as %d", len(d.job.Data), len(d.old))
+		}
+		d.breaks(flashtest.Hangs)
+		_, err := flash.Write(d.untilHanging(), d.job)
+		d.fails(err, context.Canceled, "the old contents of the flash are restored")
+		d.holds(d.old, "what it held before")
 	})
 }

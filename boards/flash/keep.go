@@ -19,25 +19,32 @@ type kept struct {
 	size int
 }
 
-// keep stores what a flash held, if a board could start from it.
+// keep stores what a flash held, if a board could start from it. If not, that may be what an earlier attempt has left half written: then what that one has kept stays.
 func keep(w *writer, old []byte) (kept, error) {
-	f, err := bitstream.Read(old)
-	if err != nil || f.Device != bitstream.Die(w.Board.Device) {
-		return kept{}, nil
+	starts := func(data []byte) bool {
+		f, err := bitstream.Read(data)
+		return err == nil && f.Device == bitstream.Die(w.Board.Device)
 	}
-	if err := os.MkdirAll(w.Keep, 0o700); err != nil {
-		return kept{}, err
-	}
-	// Not of this process alone: the next attempt takes the file's place.
 	name := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\: `, r) {
 			return '_'
 		}
 		return r
 	}, w.Board.Name+"-"+w.device.Port+"-"+w.device.Serial+".bin")
+	file := filepath.Join(w.Keep, name)
+	if !starts(old) {
+		before, err := os.ReadFile(file)
+		if err != nil || !starts(before) {
+			return kept{}, nil
+		}
+		return kept{file, len(before)}, nil
+	}
 	old = bytes.TrimRight(old, "\xff") // which is how erased flash reads
-	k := kept{file: filepath.Join(w.Keep, name), size: len(old)}
-	return k, os.WriteFile(k.file, old, 0o600)
+	err := os.MkdirAll(w.Keep, 0o700)
+	if err == nil {
+		err = os.WriteFile(file, old, 0o600)
+	}
+	return kept{file, len(old)}, err
 }
 
 func (k kept) forget() error {

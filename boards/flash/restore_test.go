@@ -8,6 +8,8 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/flash/flashtest"
+	"github.com/stafflink/lmmc/boards/plugged/pluggedtest"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestInterruptedErase stops a write while the flash is busy: until that is over it does not even say who it is.
@@ -43,5 +45,23 @@ func TestShorter(t *testing.T) {
 		_, err := flash.Write(d.untilHanging(), d.job)
 		d.fails(err, context.Canceled, "the old contents of the flash are restored")
 		d.holds(d.old, "what it held before")
+	})
+}
+
+// TestUnpluggedTwice: the second attempt finds a flash that is half written, and is interrupted. What the first one found is restored.
+func TestUnpluggedTwice(t *testing.T) {
+	onEach(t, func(d *desk) {
+		d.breaks(flashtest.Unplugs)
+		_, err := flash.Write(d.Context(), d.job)
+		d.fails(err, flash.ErrUnplugged)
+		check.Fatal(d, pluggedtest.Plug(d.Machine(), onDesk))
+		d.breaks(flashtest.Hangs)
+		_, err = flash.Write(d.untilHanging(), d.job)
+		d.fails(err, context.Canceled, "the old contents of the flash are restored")
+		d.holds(d.old, "what it held before the first attempt")
+		check.Must(flash.Write(d.Context(), d.job))(d)
+		if kept := d.keptFiles(); kept != nil {
+			d.Errorf("left behind: %v", kept)
+		}
 	})
 }

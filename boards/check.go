@@ -95,8 +95,8 @@ func (c *Config) check() error {
 		{"links", c.Links, 1, linkproto.MaxVia, false},
 		{"frames", c.Frames, 1, 256, false},
 		{"page", c.Page, linkproto.MinPageBytes, linkproto.MaxPageBytes, true},
-		{"replay", c.Replay, linkproto.MaxPacket(c.Page), 1 << 16, true},
-		{"rx", c.Rx, max(linkproto.MaxPacket(c.Page), c.Params().Headroom) + 1, 1 << 16, true},
+		{"replay", c.Replay, c.Params().MaxPacket(), 1 << 15, true},
+		{"rx", c.Rx, c.Params().MaxPacket() + c.Params().Headroom + 16, 1 << 16, true},
 	} {
 		if of.value < of.least || of.value > of.most || of.power && of.value&(of.value-1) != 0 {
 			kind := ""

@@ -149,6 +149,14 @@ func (m *monitor) see() {
 		return
 	}
 	m.check(&n, &was)
+	switch { // the data of a read come a cycle after it at the earliest
+	case !n.valid:
+	case m.open == 0:
+		m.Violate(RulePipeline, "readdatavalid answers no read of an earlier cycle")
+	default:
+		m.open--
+		m.words++
+	}
 	switch {
 	case !n.read && !n.write:
 	case n.wait:
@@ -156,14 +164,6 @@ func (m *monitor) see() {
 	default:
 		m.taken = true
 		m.take(&n)
-	}
-	switch {
-	case !n.valid:
-	case m.open == 0:
-		m.Violate(RulePipeline, "readdatavalid answers no read")
-	default:
-		m.open--
-		m.words++
 	}
 }
 

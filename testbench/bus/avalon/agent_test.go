@@ -6,6 +6,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus/avalon"
+	"github.com/stafflink/lmmc/testbench/bus/memory"
 )
 
 // The first data of a read come in the cycle after the request, not with it.
@@ -20,6 +21,32 @@ func TestReadDataWithTheRequest(t *testing.T) {
 }
 
 // counted counts reads, which may do something to a register.
+type counted struct {
+	memory.Memory
+	reads int
+}
+
+func (m *counted) Read(address uint64, p []byte) error {
+	m.reads++
+	return m.Memory.Read(address, p)
+}
+
 // An agent without readdatavalid reads its target once a read, however long it lets the host wait.
+func TestAReadThatWaitsIsDoneOnce(t *testing.T) {
+	b := testbench.New(t, design("avmm_simple"), testbench.Config{})
+	var target counted
+	h := check.Must(avalon.NewHost(b, "s", avalon.Config{}))(t)
+	a := check.Must(avalon.NewAgent(b, "m", avalon.Config{}, &target))(t)
+	check.Fatal(t, b.Reset("rst", 2))
+	a.SetThrottle(0.8)
+	b.Go("host", func(c *testbench.Task) {
+		for range 20 {
+			check.Error(t, h.Read(0, 1).Wait(c))
+		}
+	})
+	check.Fatal(t, b.Run(5000))
+	check.Equal(t, "reads", target.reads, 20)
+}
+
 // Without writeresponsevalid nothing answers a write, so one that the target refuses fails the bench.
 // What an interface cannot carry is refused when it is asked for.

@@ -174,11 +174,12 @@ func (a *Agent) look() {
 
 func (a *Agent) drive() {
 	bus.Set(a.valid, 0)
-	bus.Set(a.wait, bus.Bit(a.InReset() || a.Stall.Now() || len(a.queue) > 64))
+	wait := a.InReset() || a.Stall.Now() || len(a.queue) > 64
+	bus.Set(a.wait, bus.Bit(wait))
 	switch {
 	case a.InReset():
 		a.queue = nil
-	case a.valid == nil && a.read.Is(): // what a read without readdatavalid asks for stands there with waitrequest at 0
+	case a.valid == nil && a.read.Is() && !(wait && a.wait != nil): // what a read without readdatavalid asks for stands there with waitrequest at 0
 		a.put(a.address.Get() * a.unit())
 	case a.valid != nil && len(a.queue) > 0 && !a.Stall.Now():
 		a.put(a.queue[0])

@@ -49,4 +49,14 @@ func TestAReadThatWaitsIsDoneOnce(t *testing.T) {
 }
 
 // Without writeresponsevalid nothing answers a write, so one that the target refuses fails the bench.
+func TestAWriteThatIsRefused(t *testing.T) {
+	b := check.Must(testbench.Open(t.Context(), design("avmm_through"), testbench.Config{Wave: testbench.WaveNever}))(t)
+	defer b.Close()
+	h := check.Must(avalon.NewHost(b, "s", avalon.Config{}))(t)
+	check.Must(avalon.NewAgent(b, "m", avalon.Config{}, memory.New(0x100)))(t)
+	check.Fatal(t, b.Reset("rst", 2))
+	h.Write(0x200, []uint64{1}, nil)
+	check.Fails(t, "write", b.Step(50), memory.ErrBounds, "avalon-mm m: ", "a write has no response")
+}
+
 // What an interface cannot carry is refused when it is asked for.

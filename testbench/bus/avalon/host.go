@@ -134,7 +134,8 @@ type Agent struct {
 	queue  []uint64 // addresses of words to be read
 }
 
-// NewAgent answers the interface of the ports with a prefix from a memory or registers. What the target refuses it answers with SLVERR.
+// NewAgent answers the interface of the ports with a prefix from a memory or registers. It answers a read that the
+// target refuses with SLVERR. A write that it refuses fails the bench: no signal answers writes (writeresponsevalid is not modelled).
 func NewAgent(b *testbench.Bench, prefix string, c Config, t bus.Target) (*Agent, error) {
 	m, err := open(b, prefix, c, false)
 	if err != nil {
@@ -160,8 +161,8 @@ func (a *Agent) look() {
 		}
 		if n.mask != 0 {
 			w := bus.Access{Write: true, Data: n.data, Mask: n.mask}
-			if err := w.Perform(a.target, a.next, a.bytes()); err != nil && a.response == nil {
-				a.Bench.Errorf("%s: %v, and the interface has no response to say so", a, err)
+			if err := w.Perform(a.target, a.next, a.bytes()); err != nil {
+				a.Bench.Errorf("%s: %w, and a write has no response to say so", a, err)
 			}
 		}
 		a.next += uint64(a.bytes())

@@ -1,6 +1,7 @@
 package avalon_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -60,3 +61,19 @@ func TestAWriteThatIsRefused(t *testing.T) {
 }
 
 // What an interface cannot carry is refused when it is asked for.
+func TestTransfersThatAreRefused(t *testing.T) {
+	for name, start := range map[string]func(*avalon.Host) *avalon.Transfer{
+		"2 words with masks for 1":           func(h *avalon.Host) *avalon.Transfer { return h.Write(0, []uint64{1, 2}, []uint64{15}) },
+		"a transfer of 9 words: want 1 to 8": func(h *avalon.Host) *avalon.Transfer { return h.Read(0, 9) },
+	} {
+		b := check.Must(testbench.Open(t.Context(), design("avmm_through"), testbench.Config{Wave: testbench.WaveNever}))(t)
+		h := check.Must(avalon.NewHost(b, "s", avalon.Config{}))(t)
+		check.Fatal(t, b.Reset("rst", 2))
+		p := start(h)
+		check.Fails(t, name, b.Err(), nil, "avalon-mm s: ", name)
+		if !p.Done() || p.Err == nil {
+			t.Errorf("%s: it is not over: %v", name, p.Err)
+		}
+		check.Error(t, errors.Join(b.Close()))
+	}
+}

@@ -1,6 +1,8 @@
 package avalon
 
 import (
+	"fmt"
+
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus"
 )
@@ -42,10 +44,17 @@ func (h *Host) start(t *Transfer) *Transfer {
 	if h.count != nil {
 		most = 1 << (h.count.Width() - 1)
 	}
-	if t.count < 1 || t.count > most {
-		h.Bench.Fatalf("%s: a transfer of %d words: want 1 to %d", h, t.count, most)
+	switch {
+	case t.count < 1 || t.count > most:
+		t.Err = fmt.Errorf("%s: a transfer of %d words: want 1 to %d", h, t.count, most)
+	case t.Masks != nil && len(t.Masks) != t.count:
+		t.Err = fmt.Errorf("%s: a write of %d words with masks for %d: want one for each, or none", h, t.count, len(t.Masks))
+	default:
+		h.queue = append(h.queue, t)
+		return t
 	}
-	h.queue = append(h.queue, t)
+	t.done = true
+	h.Bench.Fatalf("%w", t.Err)
 	return t
 }
 

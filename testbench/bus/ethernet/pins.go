@@ -187,6 +187,7 @@ const (
 type xgmii struct {
 	data, control *testbench.Signal
 	inFrame       bool
+	ordered       bool // Sequence stands in lane 0, and data in the three others
 }
 
 func (x *xgmii) find(p *bus.Port, d verilator.Direction) error {
@@ -245,6 +246,9 @@ func (x *xgmii) receive(s *Sink) {
 }
 
 func (x *xgmii) lane(s *Sink, lane int, v byte, control bool) {
+	if lane%4 == 0 {
+		x.ordered = !x.inFrame && control && v == sequence
+	}
 	switch {
 	case control && v == start:
 		if lane%4 != 0 {
@@ -258,7 +262,7 @@ func (x *xgmii) lane(s *Sink, lane int, v byte, control bool) {
 		s.take(octet{preambleOctet, true, false})
 	case !x.inFrame && control && (v == idle || v == terminate):
 		s.take(octet{})
-	case !x.inFrame && control && v == sequence, !x.inFrame && !control && lane%4 != 0: // an ordered set, and its data
+	case x.ordered && (lane%4 == 0 || !control):
 		s.take(octet{})
 	case control && v == terminate:
 		x.inFrame = false
@@ -274,6 +278,7 @@ func (x *xgmii) lane(s *Sink, lane int, v byte, control bool) {
 		s.take(octet{v, x.inFrame, x.inFrame})
 	case !x.inFrame:
 		s.Violate(RuleStart, "data %#x in lane %d between frames", v, lane)
+		s.take(octet{})
 	default:
 		s.take(octet{v, true, false})
 	}

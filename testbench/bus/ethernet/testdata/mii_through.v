@@ -87,6 +87,9 @@ module mii_through (
         if (broken == 4'd5 && stop) x_txd[7:0] <= 8'h07;
         if (broken == 4'd6 && stop) x_txd[7:0] <= 8'h77;
         if (broken == 4'd7 && &x_rxc) {x_txc, x_txd} <= 36'd0;
+        if (broken == 4'd9 && stop) x_txc <= 4'h1;
+        if (broken == 4'd10 && &x_rxc) x_txd[15:8] <= 8'h9C;
+        if (broken == 4'd11 && &x_rxc) {x_txc, x_txd} <= {4'h1, 32'h0100009C}; // none: a local fault
         {y_txc, y_txd} <= {y_rxc, y_rxd};
     end
 endmodule

@@ -11,7 +11,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/bus/ethernet"
 )
 
-// What stands between frames: nothing but Idle and ordered sets, the latter from lane 0 on.
+// What stands between frames: nothing but Idle and ordered sets, the latter from lane 0 on, and 12 whole octets.
 func TestBetweenFrames(t *testing.T) {
 	good := ethernet.Frame{Data: make([]byte, 60)}
 	for _, test := range []struct {
@@ -24,6 +24,7 @@ func TestBetweenFrames(t *testing.T) {
 		{ethernet.RuleStart, interfaces[3], 9, []ethernet.Frame{good}},
 		{ethernet.RuleXGMII, interfaces[3], 10, nil},
 		{"", interfaces[3], 11, nil},
+		{ethernet.RuleGap, interfaces[0], 12, []ethernet.Frame{good, good}},
 	} {
 		t.Run(fmt.Sprint(test.ends.kind, " ", test.broken), func(t *testing.T) {
 			b := testbench.New(t, through, testbench.Config{})

@@ -41,6 +41,9 @@ func (n *nibbles) take(s *Sink, x octet) {
 		}
 		n.pause = !n.pause
 	case !n.half:
+		if n.pause && !s.inside && s.any {
+			s.gap-- // its last octet was but half of one
+		}
 		n.half, n.high, n.pause = true, x, false
 	default:
 		n.half = false

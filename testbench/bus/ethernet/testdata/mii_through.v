@@ -43,6 +43,8 @@ module mii_through (
 );
     reg  [31:0] crc;
     reg         in_frame, extra;
+    reg         ahead;      // of frames behind the first, which come a clock later
+    reg  [4:0]  m_was;
     reg  [31:0] next;
     integer i;
     always @* begin
@@ -60,8 +62,10 @@ module mii_through (
             else bad <= bad + 16'd1;
         end
         extra   <= m_rx_dv;
-        {m_tx_en, m_txd} <= {m_rx_dv || (broken == 4'd3 && extra), m_rxd};
-        if (rst) {in_frame, good, bad} <= 33'd0;
+        m_was   <= {m_rx_dv, m_rxd};
+        if (m_was[4] && !m_rx_dv) ahead <= 1'b1;
+        {m_tx_en, m_txd} <= broken == 4'd12 && !ahead ? m_was : {m_rx_dv || (broken == 4'd3 && extra), m_rxd};
+        if (rst) {in_frame, good, bad, ahead} <= 34'd0;
     end
 
     // RGMII, octet by octet

@@ -43,3 +43,15 @@ func TestBetweenFrames(t *testing.T) {
 }
 
 // What is queued before a reset has ended is sent behind it.
+func TestFramesWaitForTheEndOfReset(t *testing.T) {
+	for _, e := range interfaces {
+		t.Run(e.kind, func(t *testing.T) {
+			b := testbench.New(t, through, testbench.Config{})
+			source, sink := e.open(t, b, ethernet.Config{})
+			source.Put(ethernet.Frame{Data: make([]byte, 60)})
+			check.Fatal(t, b.Reset("rst", 40))
+			b.Go("receive", func(c *testbench.Task) { check.Equal(t, "bytes", len(sink.Get(c).Data), 60) })
+			check.Fatal(t, b.Run(10_000))
+		})
+	}
+}

@@ -97,7 +97,11 @@ func (s *Source) Sent() uint64 { return s.sent }
 
 // next returns the next octet. A frame begins where its lane is a multiple of align.
 func (s *Source) next(align int) octet {
-	if len(s.now) == 0 && len(s.queue) > 0 && s.lane%align == 0 {
+	reset := s.InReset()
+	if reset {
+		s.now = nil // what is cut off is lost, as on a cable
+	}
+	if !reset && len(s.now) == 0 && len(s.queue) > 0 && s.lane%align == 0 {
 		gap := s.queue[0].Gap
 		if gap == 0 {
 			gap = MinGap

@@ -54,6 +54,11 @@ func (t *Transmitter) Drain(c *testbench.Task) {
 }
 
 func (t *Transmitter) drive() {
+	if t.InReset() {
+		t.now = nil // what is cut off is lost
+		t.line.Set(1)
+		return
+	}
 	t.clocks++
 	for len(t.now) > 0 && t.clocks >= t.now[0].until {
 		t.now = t.now[1:]

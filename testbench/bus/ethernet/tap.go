@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -15,6 +16,8 @@ type TAP struct {
 	name   string
 	frames chan []byte
 	failed chan error
+	done   chan struct{} // closed by Close
+	once   sync.Once
 }
 
 // OpenTAP makes an interface of a name, which lasts until Close. It takes Linux and CAP_NET_ADMIN. It is down and has no address:
@@ -24,13 +27,16 @@ func OpenTAP(name string) (*TAP, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ethernet: TAP %q: %w", name, err)
 	}
-	t := &TAP{file: file, name: name, frames: make(chan []byte, 64), failed: make(chan error, 1)}
+	t := &TAP{file: file, name: name, frames: make(chan []byte, 64), failed: make(chan error, 1), done: make(chan struct{})}
 	go t.read()
 	return t, nil
 }
 
 // Close removes the interface.
-func (t *TAP) Close() error { return t.file.Close() }
+func (t *TAP) Close() error {
+	t.once.Do(func() { close(t.done) })
+	return t.file.Close()
+}
 
 // read takes frames of the kernel until the interface is closed.
 func (t *TAP) read() {
@@ -43,7 +49,11 @@ func (t *TAP) read() {
 			}
 			return
 		}
-		t.frames <- frame[:n]
+		select {
+		case t.frames <- frame[:n]:
+		case <-t.done:
+			return
+		}
 	}
 }
 

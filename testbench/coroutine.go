@@ -16,7 +16,7 @@ type Task struct {
 	until  func() bool // unless nil: go on only if this holds then
 	poll   *Clock      // and look again at each rising edge of this clock,
 	expiry uint64      // up to this time
-	hint   *verilator.Until
+	hints  []verilator.Until
 	limit  uint64 // when the innermost Within gives up
 	cut    bool   // wake or expiry is the limit
 	asked  bool   // it is resumed to say where it is, not to go on
@@ -72,7 +72,7 @@ func (c *Task) leave() {
 }
 
 func (c *Task) end() {
-	c.done, c.wake, c.hint = true, never, nil
+	c.done, c.wake, c.hints = true, never, nil
 	c.b.ended = true
 	if !c.background {
 		c.b.live--
@@ -93,7 +93,7 @@ func (c *Task) pause() {
 		case c.asked:
 			c.answer, c.asked = c.waiting(), false
 		case c.cut:
-			c.cut, c.until, c.hint = false, nil, nil
+			c.cut, c.until, c.hints = false, nil, nil
 			panic(expired{c.waiting()})
 		default:
 			return
@@ -182,13 +182,13 @@ func (c *Task) TryUntilAt(k *Clock, condition func() bool, max uint64) bool {
 	if k != c.b.main {
 		what, which = "a condition at edges of", k.name
 	}
-	return c.tryAt(k, condition, max, what, which, nil)
+	return c.tryAt(k, condition, max, what, which)
 }
 
-// Await is Until, without a limit, of a condition that becomes true only where the engine's condition does, so that the engine runs many cycles at once.
-// What says in a TimeoutError what the coroutine waits for.
-func (c *Task) Await(what string, engine verilator.Until, condition func() bool) {
-	c.try(condition, 0, what, "", &engine)
+// Await is Until, without a limit, of a condition that becomes true only where a condition of the engine does, so that the engine runs many cycles at once.
+// What says in a TimeoutError what the coroutine waits for. It looks at the condition where another one of the engine's holds, too.
+func (c *Task) Await(what string, engine verilator.Until, condition func() bool, others ...verilator.Until) {
+	c.try(condition, 0, what, "", append(others, engine)...)
 }
 
 // Join waits until all the others have ended.
@@ -212,23 +212,23 @@ func (c *Task) joinOne(other *Task) {
 	c.pause()
 }
 
-// try waits for a condition. A hint is the same condition for the runtime, so that cycles need not be looked at singly.
-func (c *Task) try(condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
-	return c.tryAt(c.b.mainClock(), condition, max, what, which, hint)
+// try waits for a condition. Hints are conditions for the runtime, one of which holds when it does, so that cycles need not be looked at singly.
+func (c *Task) try(condition func() bool, max uint64, what, which string, hints ...verilator.Until) bool {
+	return c.tryAt(c.b.mainClock(), condition, max, what, which, hints...)
 }
 
-func (c *Task) tryAt(k *Clock, condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
+func (c *Task) tryAt(k *Clock, condition func() bool, max uint64, what, which string, hints ...verilator.Until) bool {
 	if condition() {
 		return true
 	}
-	c.until, c.poll, c.hint, c.wake, c.expiry = condition, k, hint, k.next, never
+	c.until, c.poll, c.hints, c.wake, c.expiry = condition, k, hints, k.next, never
 	if max > 0 {
 		c.expiry = k.after(max)
 	}
 	c.what, c.which = what, which
 	c.pause()
 	held := c.until == nil
-	c.until, c.hint = nil, nil
+	c.until, c.hints = nil, nil
 	return held
 }
 

@@ -226,9 +226,9 @@ func (b *Bench) plan(deadline uint64) (target uint64, hints []verilator.Until, s
 	b.hints = b.hints[:0]
 	for _, c := range b.coroutines {
 		at := c.wake
-		if c.hint != nil {
+		if len(c.hints) > 0 {
 			at = c.expiry
-			b.hints = append(b.hints, *c.hint)
+			b.hints = append(b.hints, c.hints...)
 		}
 		if at <= target {
 			target = at

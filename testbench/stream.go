@@ -22,7 +22,7 @@ func (i *Instance) Sender(ch verilator.Channel) (*Sender, error) {
 // Put queues one item, when there is room.
 func (s *Sender) Put(c *Task, v uint64, last bool) {
 	for !s.Source.Put(v, last) {
-		c.try(func() bool { return s.Room() > 0 }, 0, "room for an item for", s.port, nil)
+		c.try(func() bool { return s.Room() > 0 }, 0, "room for an item for", s.port)
 	}
 }
 
@@ -35,8 +35,7 @@ func (s *Sender) Send(c *Task, frame []byte) {
 
 // Drain waits until the design has taken everything.
 func (s *Sender) Drain(c *Task) {
-	hint := s.Drained()
-	c.try(func() bool { return s.Pending() == 0 }, 0, "the design to take what is left on", s.port, &hint)
+	c.try(func() bool { return s.Pending() == 0 }, 0, "the design to take what is left on", s.port, s.Drained())
 }
 
 // Receiver is a Sink that coroutines wait on.
@@ -54,21 +53,22 @@ func (i *Instance) Receiver(ch verilator.Channel) (*Receiver, error) {
 
 // Beat waits for the next item.
 func (r *Receiver) Beat(c *Task) verilator.Beat {
-	hint := r.Has(1)
-	c.try(func() bool { return r.Len() > 0 }, 0, "an item of", r.port, &hint)
+	c.try(func() bool { return r.Len() > 0 }, 0, "an item of", r.port, r.Has(1))
 	beat, _ := r.Get()
 	return beat
 }
 
-// Frame waits for the next whole frame and returns its bytes.
+// Frame waits for the next whole frame and returns its bytes. The bench fails if it has more than fit into the sink.
 func (r *Receiver) Frame(c *Task) []byte {
 	frame, ok := r.Sink.Frame(nil)
 	if !ok {
-		hint := r.Ended(r.Frames() + 1)
 		c.try(func() bool {
 			frame, ok = r.Sink.Frame(nil)
-			return ok
-		}, 0, "the end of a frame of", r.port, &hint)
+			return ok || r.Len() == r.Depth()
+		}, 0, "the end of a frame of", r.port, r.Ended(r.Frames()+1), r.Has(r.Depth()))
+	}
+	if !ok {
+		c.Fatalf("a frame of %s has more than %d items: set Channel.Depth to more", r.port, r.Depth())
 	}
 	return frame
 }

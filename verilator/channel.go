@@ -242,6 +242,9 @@ func (m *Model) Sink(c Channel) (*Sink, error) {
 // Len is how many items wait to be read.
 func (s *Sink) Len() int { return s.ring.len() }
 
+// Depth is how many items can wait to be read: Channel.Depth, rounded up.
+func (s *Sink) Depth() int { return len(s.ring.items) }
+
 // Get returns the next item; false means that there is none.
 func (s *Sink) Get() (Beat, bool) {
 	if s.ring.len() == 0 {

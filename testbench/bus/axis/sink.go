@@ -82,7 +82,7 @@ func (s *Sink) Receive(c *testbench.Task) Frame {
 		c.Await("the end of a frame on "+s.Port.String(), hint, func() bool {
 			f, ok = s.TryReceive()
 			return ok
-		})
+		}, s.Has(s.Depth())) // the frame may be longer
 	}
 	return f
 }

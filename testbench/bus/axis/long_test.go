@@ -1,0 +1,30 @@
+package axis_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus/axis"
+	"github.com/stafflink/lmmc/testbench/bus/dut"
+)
+
+// A frame may have more transfers than fit between Go and the design.
+func TestFramesLongerThanDepth(t *testing.T) {
+	b := testbench.New(t, dut.Design("axis_fifo", map[string]int{"DATA_WIDTH": 8, "DEPTH": 16}), testbench.Config{Wave: testbench.WaveNever})
+	in := check.Must(axis.NewSource(b, "s_axis", axis.Config{Depth: 4096}))(t)
+	out := check.Must(axis.NewSink(b, "m_axis", axis.Config{}))(t)
+	b.Reset("aresetn", 3)
+	want := b.Rand("frame").Bytes(3000)
+	b.Go("test", func(c *testbench.Task) {
+		in.Send(c, axis.Frame{Data: want})
+		if got := out.Receive(c); !bytes.Equal(got.Data, want) {
+			c.Fatalf("got %s", got)
+		}
+	})
+	b.Run(10_000)
+}
+
+// Frames of coroutines that share a source do not mix.
+// Of a frame that a reset has cut off nothing is left after Discard.

@@ -1,6 +1,7 @@
 package testbench_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -21,3 +22,22 @@ func TestAFrameLongerThanTheSinkIsRefused(t *testing.T) {
 }
 
 // Frames of tasks that share a sender do not mix.
+func TestASharedSender(t *testing.T) {
+	b := openQueue(t, nil, testbench.Config{})
+	small := verilator.Stream("s")
+	small.Depth = 4
+	in := check.Must(b.Sender(small))(t)
+	out := check.Must(b.Receiver(verilator.Stream("m")))(t)
+	for k := range byte(2) {
+		b.Go("send", func(c *testbench.Task) {
+			c.Cycles(uint64(5 - 5*k)) // the first to go on comes second
+			in.Send(c, bytes.Repeat([]byte{k}, 20))
+		})
+	}
+	b.Go("receive", func(c *testbench.Task) {
+		for k := range byte(2) {
+			check.Equal(t, "frame", out.Frame(c), bytes.Repeat([]byte{1 - k}, 20))
+		}
+	})
+	check.Fatal(t, b.Run(1000))
+}

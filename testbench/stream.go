@@ -10,13 +10,14 @@ import (
 type Sender struct {
 	*verilator.Source
 	port string
+	turn *Semaphore // of who sends a frame
 }
 
 // Sender feeds a channel of the design.
 func (i *Instance) Sender(ch verilator.Channel) (*Sender, error) {
 	i.bench.mark.Helper()
 	s, err := i.Source(ch)
-	return &Sender{s, ch.Data}, err
+	return &Sender{s, ch.Data, NewSemaphore("sending on "+ch.Data, 1)}, err
 }
 
 // Put queues one item, when there is room.
@@ -26,8 +27,10 @@ func (s *Sender) Put(c *Task, v uint64, last bool) {
 	}
 }
 
-// Send queues one frame, an item a byte, as room allows.
+// Send queues one frame, an item a byte, as room allows and when no other task sends one.
 func (s *Sender) Send(c *Task, frame []byte) {
+	s.turn.Acquire(c, 1)
+	defer s.turn.Release(1)
 	for i, v := range frame {
 		s.Put(c, uint64(v), i == len(frame)-1)
 	}

@@ -27,4 +27,25 @@ func TestFramesLongerThanDepth(t *testing.T) {
 }
 
 // Frames of coroutines that share a source do not mix.
+func TestASharedSource(t *testing.T) {
+	b := testbench.New(t, dut.Design("axis_fifo", map[string]int{"DATA_WIDTH": 8, "DEPTH": 16}), testbench.Config{Wave: testbench.WaveNever})
+	in := check.Must(axis.NewSource(b, "s_axis", axis.Config{Depth: 16}))(t)
+	out := check.Must(axis.NewSink(b, "m_axis", axis.Config{}))(t)
+	b.Reset("aresetn", 3)
+	for k := range byte(2) {
+		b.Go("send", func(c *testbench.Task) {
+			c.Cycles(uint64(20 - 20*k)) // the first to go on comes second
+			in.Send(c, axis.Frame{Data: bytes.Repeat([]byte{k}, 100)})
+		})
+	}
+	b.Go("receive", func(c *testbench.Task) {
+		for k := range byte(2) {
+			got := out.Receive(c)
+			check.Equal(t, "bytes", len(got.Data), 100)
+			check.Equal(t, "bytes of the frame", bytes.Count(got.Data, []byte{1 - k}), 100)
+		}
+	})
+	b.Run(2000)
+}
+
 // Of a frame that a reset has cut off nothing is left after Discard.

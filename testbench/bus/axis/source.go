@@ -11,6 +11,7 @@ import (
 type Source struct {
 	*layout
 	*verilator.Source
+	turn *testbench.Semaphore // of who sends a frame
 }
 
 // NewSource drives the stream of the input ports with a prefix.
@@ -23,15 +24,17 @@ func NewSource(b *testbench.Bench, prefix string, c Config) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}
-	return &Source{l, s}, nil
+	return &Source{l, s, testbench.NewSemaphore("sending on "+l.Port.String(), 1)}, nil
 }
 
-// Send queues a frame; it waits while there is no room. A frame that the stream cannot carry fails the bench.
+// Send queues a frame; it waits while there is no room, or another coroutine sends one. A frame that the stream cannot carry fails the bench.
 func (s *Source) Send(c *testbench.Task, f Frame) {
 	n, err := s.transfers(f)
 	if err != nil {
 		c.Fatalf("%w", err)
 	}
+	s.turn.Acquire(c, 1)
+	defer s.turn.Release(1)
 	for i := range n {
 		if s.Room() == 0 {
 			s.await(c, min(n-i, s.capacity()/2))
@@ -43,7 +46,7 @@ func (s *Source) Send(c *testbench.Task, f Frame) {
 // TrySend queues a frame if there is room for all of it, and tells whether. The error wraps ErrFrame: the stream cannot carry it.
 func (s *Source) TrySend(f Frame) (bool, error) {
 	n, err := s.transfers(f)
-	if err != nil || s.Room() < n {
+	if err != nil || s.Room() < n || s.turn.Free() == 0 {
 		return false, err
 	}
 	for i := range n {

@@ -49,3 +49,23 @@ func TestASharedSource(t *testing.T) {
 }
 
 // Of a frame that a reset has cut off nothing is left after Discard.
+func TestDiscard(t *testing.T) {
+	b := testbench.New(t, dut.Design("axis_fifo", map[string]int{"DATA_WIDTH": 8, "DEPTH": 16}), testbench.Config{Wave: testbench.WaveNever})
+	in := check.Must(axis.NewSource(b, "s_axis", axis.Config{}))(t)
+	out := check.Must(axis.NewSink(b, "m_axis", axis.Config{}))(t)
+	b.Reset("aresetn", 3)
+	b.Go("test", func(c *testbench.Task) {
+		in.Send(c, axis.Frame{Data: make([]byte, 30)})
+		c.Cycles(20)
+		if _, ok := out.TryReceive(); ok {
+			c.Fatalf("the frame has ended already")
+		}
+		out.Discard()
+		in.Drain(c)
+		c.Cycles(20)
+		out.Discard()
+		in.Send(c, axis.Frame{Data: []byte{7}})
+		check.Equal(t, "frame", out.Receive(c).Data, []byte{7})
+	})
+	b.Run(200)
+}

@@ -102,6 +102,15 @@ func (s *Sink) TryReceive() (Frame, bool) {
 	return f, true
 }
 
+// Discard drops what has come, frames that have not ended too, and returns how many transfers waited to be read: after a reset, for example.
+func (s *Sink) Discard() int {
+	s.reset()
+	s.ready, s.next = nil, 0
+	n := s.Sink.Discard()
+	s.ended = s.Frames()
+	return n
+}
+
 // Edge returns the rising edge, counted from 1, at which the last transfer moved of those that were collected.
 func (s *Sink) Edge() uint64 { return s.edge }
 

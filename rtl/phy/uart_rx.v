@@ -9,10 +9,10 @@
 //     frame_err  there was no stop bit
 //     line_break there was no stop bit and no bit set: the line was low for a whole byte; once for each break
 //   After the latter two the line must have been high before a start bit is looked for. A low that does not reach the middle of
-//   a start bit is no start bit. The next start bit may come from the middle of the stop bit on.
+//   a start bit is no start bit. The next start bit may come from there on, and from the middle of the stop bit on.
 //   The far end's bits may be 2 % shorter or longer at a divisor of 4, 3.5 % from 5 on.
 //
-// HX8K: 91 LUT4, 152 to 165 MHz.
+// HX8K: 92 LUT4, 152 to 165 MHz.
 module uart_rx #(
     parameter DIVISOR_BITS = 16
 ) (
@@ -38,7 +38,8 @@ module uart_rx #(
     reg        busy;
     reg [3:0]  bits;                    // to come after the one being sampled
     wire       ends   = busy && sample && bits == 4'd0;
-    wire       begins = (!busy || ends) && !now && past[1];
+    wire       passed = sample && bits == START && most;    // a low too short for a start bit
+    wire       begins = (!busy || ends || passed) && !now && past[1];
     wire       soon   = clocks == (bits == START ? ONE : TWO);
 
     always @(posedge clk) begin
@@ -58,7 +59,7 @@ module uart_rx #(
             bits <= START;
         end else if (busy && sample) begin
             bits <= bits - 4'd1;
-            busy <= !(ends || (bits == START && most));
+            busy <= !(ends || passed);
         end
         if (busy && sample && !ends) m_data <= {most, m_data[7:1]};
         if (rst) begin

@@ -1,6 +1,7 @@
 package phy_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench"
@@ -107,6 +108,36 @@ func TestUartReceiveTimes(t *testing.T) {
 		}
 		if late := now - 9*divisor - middle; !*rx.MValid || *rx.MData != data || late != 4 {
 			t.Fatalf("divisor %d: got %02x, want %02x; valid %t, %d clocks after the middle of the stop bit", divisor, *rx.MData, data, *rx.MValid, late)
+		}
+	}
+}
+
+// A low that is no start bit hides none, however soon behind it that begins.
+func TestUartStartBehindShortLow(t *testing.T) {
+	var rx rxPins
+	b := moduletest.New(t, "uart_rx", nil, &rx)
+	*rx.Rx = true
+	b.Reset("rst", 4)
+	rng := b.Rand("bytes")
+	for _, divisor := range []int{4, 5, 8, 16, 35, 104} {
+		*rx.Divisor = uint16(divisor)
+		for gap := divisor/2 + 1; gap <= divisor/2+3; gap++ { // clocks from the low, of one clock, to the start bit
+			*rx.Rx = true
+			b.Step(uint64(11 * divisor))
+			data, got := uint8(rng.IntN(256)), []byte(nil)
+			for clock := range gap + 11*divisor {
+				bit := (clock - gap + divisor) / divisor // 1 is the start bit
+				*rx.Rx = clock > 0 && (bit < 1 || bit > 9) || bit > 1 && bit < 10 && data>>(bit-2)&1 == 1
+				if b.Step(1); *rx.MValid {
+					got = append(got, *rx.MData)
+				}
+				if *rx.FrameErr || *rx.LineBreak {
+					t.Errorf("divisor %d, start bit %d clocks behind a short low: no stop bit", divisor, gap)
+				}
+			}
+			if !bytes.Equal(got, []byte{data}) {
+				t.Errorf("divisor %d, start bit %d clocks behind a short low: got % x, want %02x", divisor, gap, got, data)
+			}
 		}
 	}
 }

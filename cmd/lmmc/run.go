@@ -59,6 +59,17 @@ func runProgram(ctx *cli.Context) error {
 		return usagef("run takes a target; see lmmc run --help")
 	}
 	path := socketsPath(ctx, args[0])
+	for {
+		over, err := runOnce(ctx, path, args)
+		if over || ctx.Context.Err() != nil {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond) // until the daemon that ends lets another one begin
+	}
+}
+
+// runOnce is lmmc run, unless there is a daemon of the node that is just ending: then it is not over.
+func runOnce(ctx *cli.Context, path string, args []string) (over bool, err error) {
 	during, cancel := context.WithCancel(ctx.Context)
 	defer cancel()
 	daemon, ended := startDaemon(during, ctx, args[0], path)
@@ -67,21 +78,21 @@ func runProgram(ctx *cli.Context) error {
 			try.Failf("%s: its connections have a daemon already", args[0])
 		}
 		try.Get(fmt.Fprintf(ctx.App.Writer, "node %d: connections of programs, as %s; up until interrupted\n", daemon.Node(), daemon.Nets()))
-		return daemonEnd(ctx, <-ended)
+		return true, daemonEnd(ctx, <-ended)
 	}
-	err := underDaemon(ctx, path, args[1:])
+	err = underDaemon(ctx, path, args[1:])
 	if daemon == nil {
-		return err
+		return !errors.Is(err, preload.ErrEnding), err
 	}
-	for tick := time.NewTicker(10 * time.Millisecond); daemon.Users() > 0; {
+	for tick := time.NewTicker(10 * time.Millisecond); !daemon.Unused(); {
 		select {
 		case problem := <-ended:
-			return errors.Join(err, daemonEnd(ctx, problem))
+			return true, errors.Join(err, daemonEnd(ctx, problem))
 		case <-tick.C:
 		}
 	}
 	cancel()
-	return errors.Join(err, <-ended) // when all that was written has been sent
+	return true, errors.Join(err, <-ended) // when all that was written has been sent
 }
 
 // daemonEnd is why the daemon has ended, unless that was wanted.
@@ -135,11 +146,14 @@ func underDaemon(ctx *cli.Context, path string, command []string) error {
 		try.Failf("%w: make lmmc builds it, or --library says where it is", err)
 	}
 	why := unloadable(program)
+	p, err := preload.Join(path, filepath.Base(program), why)
+	if err != nil {
+		return err
+	}
+	defer try.Finally(p.Close)
 	if why != "" && !ctx.Bool("quiet") {
 		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s is %s: its connections go by the system's stack\n", program, why)
 	}
-	p := try.Get(preload.Join(path, filepath.Base(program), why))
-	defer try.Finally(p.Close)
 	run := exec.Command(program, command[1:]...)
 	run.Env = append(os.Environ(), p.Environment(library, ctx.Bool("quiet"))...)
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, ctx.App.Writer, ctx.App.ErrWriter

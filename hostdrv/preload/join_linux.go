@@ -2,11 +2,14 @@ package preload
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // joined is what a program is told that joins.
@@ -21,8 +24,14 @@ func (d *Daemon) join(conn *net.UnixConn, pid int, text string) {
 	program, why, _ := strings.Cut(text, "\x00")
 	e := Entry{Way: Stack, State: Running, PID: pid, Program: program, Why: why}
 	d.mu.Lock()
-	d.programs[conn] = e
+	over := d.over
+	if !over {
+		d.programs[conn] = e
+	}
 	d.mu.Unlock()
+	if over {
+		return
+	}
 	answer, err := json.Marshal(joined{d.stack.Node(), d.nets, d.groups})
 	if err == nil {
 		_, err = conn.Write(answer)
@@ -44,11 +53,25 @@ type Program struct {
 	conn   io.Closer
 }
 
-// Join tells the daemon at a socket of a program, and, if it cannot be served, why. The daemon is not done before the Program is closed.
+// ErrEnding says that the daemon ends, or has ended.
+var ErrEnding = errors.New("sockets: the daemon has ended")
+
+// ending makes an error that the end of a daemon explains an ErrEnding.
+func ending(err error) error {
+	for _, end := range []error{io.EOF, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOENT} {
+		if errors.Is(err, end) {
+			return fmt.Errorf("%w: %w", ErrEnding, err)
+		}
+	}
+	return err
+}
+
+// Join tells the daemon at a socket of a program, and, if it cannot be served, why. The daemon is not done before the Program is closed. ErrEnding says that it is
+// done before, or that there is none.
 func Join(path, program, why string) (*Program, error) {
 	conn, err := ask(path, askJoin, program+"\x00"+why)
 	if err != nil {
-		return nil, err
+		return nil, ending(err)
 	}
 	b := make([]byte, 4096)
 	n, err := conn.Read(b)
@@ -61,7 +84,7 @@ func Join(path, program, why string) (*Program, error) {
 	}
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return nil, ending(err)
 	}
 	return &Program{Node: j.Node, Nets: j.Nets, groups: j.Groups, path: path, conn: conn}, nil
 }

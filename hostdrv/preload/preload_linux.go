@@ -40,6 +40,7 @@ type Daemon struct {
 	ports       map[uint16]*port // of datagrams
 	notes       []note
 	programs    map[*net.UnixConn]Entry // of lmmc run
+	over        bool                    // nobody is let in any more
 }
 
 // Open makes the daemon of a node, which listens for programs at a socket. Nodes have addresses in the prefixes of the options.
@@ -73,7 +74,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	d.ctx = ctx
-	context.AfterFunc(ctx, func() { d.listener.Close() })
+	context.AfterFunc(ctx, d.listener.Stop)
 	d.work.Go(func() {
 		select {
 		case <-d.stack.Failed():
@@ -123,6 +124,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.mu.Unlock()
 		err = d.stack.Close()
 		d.work.Wait()
+		err = errors.Join(err, d.listener.Close()) // now there can be another daemon
 		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 			err = errors.Join(cause, err)
 		}
@@ -138,7 +140,19 @@ func (d *Daemon) Nets() []netip.Prefix { return d.nets }
 func (d *Daemon) Users() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.users()
+}
+
+func (d *Daemon) users() int {
 	return len(d.connections) + len(d.listeners) + len(d.datagrams) + len(d.programs)
+}
+
+// Unused reports whether there are no users. Then nobody can join any more: ErrEnding tells who comes later.
+func (d *Daemon) Unused() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over = d.users() == 0
+	return d.over
 }
 
 // serve answers a request.

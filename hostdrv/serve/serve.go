@@ -73,7 +73,7 @@ func Serve(ctx context.Context, node *hostdrv.Node, l *Listener, o Options) erro
 		case <-ctx.Done():
 		}
 	})
-	stop := context.AfterFunc(ctx, func() { l.socket.Close() })
+	stop := context.AfterFunc(ctx, l.Stop)
 	err := s.accept(ctx, &work)
 	stop()
 	cancel(err)
@@ -168,6 +168,13 @@ type Listener struct {
 	path   string
 	lock   *os.File
 	gid    int // -1 for none
+}
+
+// Stop lets nobody in any more. The socket is this process's all the same, until Close.
+func (l *Listener) Stop() {
+	if l.socket != nil {
+		l.socket.Close()
+	}
 }
 
 // Accept lets in the next program that may use the socket, and says which process it is. Serve does that itself; this is for what else listens at such a socket.

@@ -11,12 +11,21 @@ import (
 // WithTimeout returns a context that ends when d of the target's time has passed.
 func (c *Client) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	limited, expire, cancel := wait.Limit(ctx)
-	c.work.Go(func() {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	c.begin(func() {
 		if c.sleep(limited, d, 0) == nil {
 			expire()
 		}
 	})
 	return limited, cancel
+}
+
+// begin has do work beside, unless nothing works any more: Close waits for what has begun before, and WaitGroup allows no more then. It is for Mu held.
+func (c *Client) begin(do func()) {
+	if c.err == nil {
+		c.work.Go(do)
+	}
 }
 
 // Doze waits until so much of the target's time has passed, in no hurry.
@@ -28,7 +37,7 @@ func (c *Client) sleep(ctx context.Context, d time.Duration, patient uint32) err
 	return err
 }
 
-// Every calls tick under Mu each time that so much of the target's time has passed, until it returns false or stop is called; that is for
+// Every calls tick under Mu each time that so much of the target's time has passed, until it returns false or stop is called; both are for
 // Mu held.
 func (c *Client) Every(d time.Duration, tick func() bool) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -40,7 +49,7 @@ func (c *Client) Every(d time.Duration, tick func() bool) (stop func()) {
 		defer c.Mu.Unlock()
 		return ctx.Err() == nil && tick()
 	}
-	c.work.Go(func() {
+	c.begin(func() {
 		defer cancel()
 		for again() {
 		}

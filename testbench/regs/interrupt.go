@@ -2,6 +2,7 @@ package regs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -79,14 +80,21 @@ func (i *Interrupt) Clear(c *testbench.Task, sources uint64) error {
 	if err != nil {
 		return err
 	}
-	data, write := uint64(0), false
+	now, data, write := uint64(0), uint64(0), false
+	if slices.ContainsFunc(p.Fields, func(f *Field) bool { return f.Access == "rw" }) { // what is not to be cleared is written as it is
+		if now, err = i.Device.Read(c, i.Pending); err != nil {
+			return err
+		}
+	}
 	for _, f := range p.Fields {
 		bits := f.of(sources)
 		switch f.Access {
 		case "w1c", "w1t":
 			data = f.into(data, bits)
-		case "w0c", "rw":
+		case "w0c":
 			data = f.into(data, f.mask()&^bits)
+		case "rw":
+			data = f.into(data, f.of(now)&^bits)
 		case "wc":
 		case "rc", "wrc": // a read has done it
 			continue

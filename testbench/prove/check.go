@@ -155,7 +155,7 @@ func (p work) assertions() (int, error) {
 	return bad, nil
 }
 
-var failedAssert = regexp.MustCompile(`Assert failed in \S+: (\S+?\.v:\d+)`)
+var failedAssert = regexp.MustCompile(`Assert failed in \S+: (\S+?:\d+)`)
 
 // broken lists the assertions that yosys-smtbmc reports as failed, named as in p.Files.
 func (p work) broken(out []byte) []string {

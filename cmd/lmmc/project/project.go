@@ -94,8 +94,9 @@ func Write(o Options) (name string, err error) {
 	}
 	err = try.Run(func() {
 		mod, sum := o.goModule(name)
-		try.OK(os.MkdirAll(filepath.Dir(o.Dir), 0o777))
-		dir := filepath.Join(filepath.Dir(o.Dir), fmt.Sprintf(".%s-%d", name, os.Getpid()))
+		to := try.Get(filepath.Abs(o.Dir))
+		try.OK(os.MkdirAll(filepath.Dir(to), 0o777))
+		dir := filepath.Join(filepath.Dir(to), fmt.Sprintf(".%s-%d", name, os.Getpid()))
 		try.OK(os.Mkdir(dir, 0o777))
 		defer os.RemoveAll(dir)
 		put := func(path, text string) {
@@ -119,10 +120,13 @@ func Write(o Options) (name string, err error) {
 		}
 		put("go.mod", mod)
 		put("go.sum", sum)
-		if err := os.Remove(o.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
-			try.OK(err)
+		if _, err := os.Stat(to); errors.Is(err, fs.ErrNotExist) {
+			try.OK(os.Rename(dir, to))
+			return
 		}
-		try.OK(os.Rename(dir, o.Dir))
+		for _, e := range try.Get(os.ReadDir(dir)) { // into an empty folder, which may be the current one
+			try.OK(os.Rename(filepath.Join(dir, e.Name()), filepath.Join(to, e.Name())))
+		}
 	})
 	return name, err
 }

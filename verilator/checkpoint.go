@@ -94,6 +94,9 @@ func (s *Source) MarshalBinary() (state []byte, err error) {
 			last = 1
 		}
 		state = append(binary.AppendUvarint(state, b.Data), last)
+		for _, word := range s.ring.wordsAt(i) {
+			state = binary.AppendUvarint(state, word)
+		}
 	}
 	return state, nil
 }
@@ -101,15 +104,28 @@ func (s *Source) MarshalBinary() (state []byte, err error) {
 // UnmarshalBinary makes the same wait as in another source, and nothing else. It comes before Model.Restore.
 func (s *Source) UnmarshalBinary(state []byte) error {
 	s.ring.c.tail = s.ring.c.head
+	parts := make([]uint64, s.ring.each)
 	for len(state) > 0 {
 		v, n := binary.Uvarint(state)
-		if n <= 0 || n == len(state) || !s.Put(v, state[n] != 0) {
-			return fmt.Errorf("%w: it is not of this source", ErrCheckpoint)
+		if n <= 0 || n == len(state) {
+			return errNotOfSource
 		}
+		last := state[n] != 0
 		state = state[n+1:]
+		for i := range parts {
+			if parts[i], n = binary.Uvarint(state); n <= 0 {
+				return errNotOfSource
+			}
+			state = state[n:]
+		}
+		if !s.PutParts(v, last, parts) {
+			return errNotOfSource
+		}
 	}
 	return nil
 }
+
+var errNotOfSource = fmt.Errorf("%w: it is not of this source", ErrCheckpoint)
 
 // MarshalBinary is for sinks of which all has been read: then there is no state.
 func (s *Sink) MarshalBinary() ([]byte, error) {

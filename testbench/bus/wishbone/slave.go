@@ -87,10 +87,15 @@ func (s *Slave) goOn() {
 		return
 	}
 	s.early = &bus.Access{Write: n.we, Addr: adr * s.config.unit(s.bytes())}
-	if n.we {
-		s.early.Err = s.target.WriteLanes(s.early.Addr, make([]byte, s.bytes()), 0) // whether there is anything
-	} else {
+	switch memory, bounded := s.target.(interface {
+		Check(address uint64, n int) error
+	}); {
+	case !n.we:
 		s.early.Err = s.early.Perform(s.target, s.early.Addr, s.bytes())
+	case bounded:
+		s.early.Err = memory.Check(s.early.Addr, s.bytes())
+	default:
+		s.early.Err = s.target.WriteLanes(s.early.Addr, make([]byte, s.bytes()), 0) // whether there is anything
 	}
 }
 

@@ -1,17 +1,15 @@
 package testbench
 
 import (
-	"regexp"
 	"strings"
-)
 
-// activeLow matches names by which a reset acts at 0.
-var activeLow = regexp.MustCompile(`(?i)(_ni?|rstn|resetn|clrn|clearn)$|^n_?(rst|reset)`)
+	"github.com/stafflink/lmmc/internal/resets"
+)
 
 // resetPort returns the port that a reset is named by, and the level at which it acts.
 func resetPort(reset string) (port string, active uint64) {
 	port, inverted := strings.CutPrefix(reset, "!")
-	return port, truth(!inverted && !activeLow.MatchString(port))
+	return port, truth(!inverted && !resets.Low(port))
 }
 
 // Reset holds a one-bit input at the level at which it acts for some cycles of the main clock, and then lets it go. Coroutines run

@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/stafflink/lmmc/internal/resets"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -71,8 +72,7 @@ type Port struct {
 }
 
 var (
-	resetName = regexp.MustCompile(`(?i)^([a-z0-9]+_)*(a|n|p|s)?(rst|reset|resetn|rstn|rst_n|rst_ni|reset_n)(_[in]|_ni)?$`)
-	resetLow  = regexp.MustCompile(`(?i)(_ni?|rstn|resetn|_n_i)$|^n_?(rst|reset)`)
+	resetName = regexp.MustCompile(`(?i)^([a-z0-9]+_)*(a|n|p|s)?(rst|reset|resetn|rstn|rst_n|rst_ni|reset_n)(_[in]|_ni|_in)?$`)
 )
 
 // Open finds the clock and the reset of a bus. Kind is what the bus is called in messages.
@@ -99,7 +99,7 @@ func Open(b *testbench.Bench, kind, prefix string, c Config) (*Port, error) {
 	if name == "" || name == "-" {
 		return p, nil
 	}
-	p.resetLevel = !resetLow.MatchString(name)
+	p.resetLevel = !resets.Low(name)
 	if name[0] == '!' {
 		name, p.resetLevel = name[1:], false
 	}

@@ -3,12 +3,16 @@ package bus
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/stafflink/lmmc/testbench"
 )
 
 // ErrReset ends accesses that a master had begun when its reset acted.
 var ErrReset = errors.New("bus: reset before the access has ended")
+
+// ErrAccess is wrapped by errors about accesses that a bus cannot carry.
+var ErrAccess = errors.New("access does not fit the bus")
 
 // Target is what the model of a slave reads and writes: a memory (package memory), or registers of the bench. Addresses count bytes. An error is
 // answered as the bus answers errors.
@@ -49,6 +53,32 @@ func (a *Access) Perform(t Target, address uint64, bytes int) error {
 	return err
 }
 
+// Carries says why a bus of words of so many bytes cannot carry an access as it is asked for; nil if it can. Address is what its signal is set to; of the
+// signals those that the bus lacks are nil.
+func (p *Port) Carries(a Access, address uint64, addr, data, enables *testbench.Signal, bytes int) error {
+	all := ^uint64(0) >> (64 - bytes)
+	wide := func(s *testbench.Signal, v uint64) bool { return s != nil && s.Width() < 64 && v>>s.Width() != 0 }
+	kind, why := "read", ""
+	if a.Write {
+		kind = "write"
+	}
+	switch {
+	case wide(addr, address):
+		why = fmt.Sprintf("%#x does not fit the %d bits of %s", address, addr.Width(), addr.Name())
+	case a.Mask&^all != 0:
+		why = fmt.Sprintf("mask %#x: a word has %d bytes", a.Mask, bytes)
+	case !a.Write:
+	case wide(data, a.Data):
+		why = fmt.Sprintf("%#x does not fit the %d bits of %s", a.Data, data.Width(), data.Name())
+	case enables == nil && a.Mask != 0 && a.Mask != all:
+		why = fmt.Sprintf("mask %#x: the bus has no signal for single bytes: write whole words", a.Mask)
+	}
+	if why == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: %s at %#x: %s", p, ErrAccess, kind, a.Addr, why)
+}
+
 // Pending is an access that a master has been told to do.
 type Pending struct {
 	Access
@@ -64,6 +94,12 @@ func (p *Pending) Finish(data uint64, err error, edge uint64) {
 		p.Data = data
 	}
 	p.Err, p.Edge, p.done = err, edge, true
+}
+
+// Refuse ends it with an error, with which the bench fails.
+func (p *Pending) Refuse(b *testbench.Bench, err error) {
+	p.Err, p.done = err, true
+	b.Fatalf("%w", err)
 }
 
 // Wait waits until it has ended.

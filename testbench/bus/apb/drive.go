@@ -26,9 +26,13 @@ func NewRequester(b *testbench.Bench, prefix string, c Config) (*Requester, erro
 	return r, nil
 }
 
-// Start queues an access to the word at an address.
+// Start queues an access to the word at an address. The bench fails if the bus cannot carry it.
 func (r *Requester) Start(a bus.Access) *bus.Pending {
 	p := &bus.Pending{Access: a}
+	if err := r.Carries(a, a.Addr, r.paddr, r.pwdata, r.pstrb, r.bytes()); err != nil {
+		p.Refuse(r.Bench, err)
+		return p
+	}
 	r.queue = append(r.queue, p)
 	return p
 }

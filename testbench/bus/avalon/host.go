@@ -50,12 +50,27 @@ func (h *Host) start(t *Transfer) *Transfer {
 	case t.Masks != nil && len(t.Masks) != t.count:
 		t.Err = fmt.Errorf("%s: a write of %d words with masks for %d: want one for each, or none", h, t.count, len(t.Masks))
 	default:
-		h.queue = append(h.queue, t)
-		return t
+		if t.Err = h.carries(t); t.Err == nil {
+			h.queue = append(h.queue, t)
+			return t
+		}
 	}
 	t.done = true
 	h.Bench.Fatalf("%w", t.Err)
 	return t
+}
+
+func (h *Host) carries(t *Transfer) error {
+	for i, v := range t.Words {
+		a := bus.Access{Write: t.Write, Addr: t.Addr, Data: v}
+		if t.Masks != nil && t.Masks[i] != 0 {
+			a.Mask = t.Masks[i]
+		}
+		if err := h.Carries(a, t.Addr/h.unit(), h.address, h.wdata, h.mask, h.bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // collect takes the words of reads before the edge at which they come.

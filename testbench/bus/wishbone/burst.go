@@ -137,6 +137,7 @@ func (m *Master) StartBurst(kind Burst, address uint64, words int, data []uint64
 	}
 	unit := m.config.unit(m.bytes())
 	adr, all := address/unit, make([]*bus.Pending, words)
+	var queue []request
 	for i := range all {
 		p := &bus.Pending{Access: bus.Access{Addr: adr * unit}}
 		if data != nil {
@@ -149,9 +150,14 @@ func (m *Master) StartBurst(kind Burst, address uint64, words int, data []uint64
 		case kind == Constant:
 			r.cti = constantAddress
 		}
-		all[i], m.queue = p, append(m.queue, r)
+		if err := m.carries(p.Access); err != nil {
+			p.Refuse(m.Bench, err)
+			return nil
+		}
+		all[i], queue = p, append(queue, r)
 		adr = kind.after(adr, uint64(m.bytes())/unit)
 	}
+	m.queue = append(m.queue, queue...)
 	return all
 }
 

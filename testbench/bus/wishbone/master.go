@@ -33,10 +33,19 @@ func NewMaster(b *testbench.Bench, prefix string, c Config) (*Master, error) {
 }
 
 // Start queues an access to the word at a byte address. Those that are queued together share a cycle (CYC).
+// The bench fails if the bus cannot carry it.
 func (m *Master) Start(a bus.Access) *bus.Pending {
 	p := &bus.Pending{Access: a}
+	if err := m.carries(a); err != nil {
+		p.Refuse(m.Bench, err)
+		return p
+	}
 	m.queue = append(m.queue, request{p, classic, 0})
 	return p
+}
+
+func (m *Master) carries(a bus.Access) error {
+	return m.Carries(a, a.Addr/m.config.unit(m.bytes()), m.adr, m.datM, m.sel, m.bytes())
 }
 
 // Read reads the word at a byte address. The error is ErrBus, ErrRetry or bus.ErrReset.

@@ -16,7 +16,7 @@ func (c *checking) cycle(trees []*Tree) []Step {
 	waits := c.waits(trees)
 	var best []int32
 	for i, from := range inCycles(g, waits) {
-		if i == starts {
+		if i >= starts && best != nil { // those between two cycles are in none
 			break
 		}
 		if found := shortestCycle(g, waits, from); best == nil || found != nil && len(found) < len(best) {

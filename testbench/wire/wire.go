@@ -223,6 +223,8 @@ func Describe(packet []byte) string {
 			fmt.Fprintf(&b, " of %s", Describe(content))
 		case f.name == "data", f.name == "rest", f.name == "params", f.bytes > 4:
 			fmt.Fprintf(&b, " %d bytes", f.bytes)
+		case f.bytes == 0: // the packet ends before
+			fmt.Fprintf(&b, " no %s", f.name)
 		case f.name == "addr", f.name == "reg", f.name == "value":
 			fmt.Fprintf(&b, " %s %#x", f.name, number(content))
 		case f.name == "status":

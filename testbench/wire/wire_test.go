@@ -100,3 +100,16 @@ func TestDescribe(t *testing.T) {
 	check.Equal(t, "a byte", wire.Describe([]byte{1}), "1 bytes, no packet")
 	check.Equal(t, "an unknown type", wire.Describe([]byte{0x1F, 2, 0, 8, 9}), "TYPE(0x1F) 2 bytes")
 }
+
+// TestDescribeShort: a packet that ends before its fields is described as far as it goes.
+func TestDescribeShort(t *testing.T) {
+	for text, packet := range map[string][]byte{
+		"DONE tag 5, no status":              {byte(linkproto.TypeDone), 1, 0, 5},
+		"DONE no tag, no status":             {byte(linkproto.TypeDone), 0, 0},
+		"WRITE no addr, 0 bytes":             {byte(linkproto.TypeWrite), 0, 0},
+		"REG_DATA tag 5, reg 0x77, no value": {byte(linkproto.TypeRegData), 2, 0, 5, 0x77},
+		"2 bytes, no packet":                 {byte(linkproto.TypeDone), 0},
+	} {
+		check.Equal(t, "packet", wire.Describe(packet), text)
+	}
+}

@@ -43,8 +43,11 @@ func ReadCheckpoint(r io.Reader) (*Checkpoint, error) {
 	if err == nil {
 		err = gob.NewDecoder(z).Decode(c)
 	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, z) // to the end, where the sum stands
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: it is not one, or was written by another version: %w", ErrCheckpoint, err)
+		return nil, fmt.Errorf("%w: it is none, is damaged, or was written by another version: %w", ErrCheckpoint, err)
 	}
 	return c, nil
 }

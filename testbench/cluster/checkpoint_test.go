@@ -117,3 +117,16 @@ func TestCheckpoint(t *testing.T) {
 	_, err := cluster.ReadCheckpoint(bytes.NewReader([]byte("nonsense")))
 	check.Fails(t, "nonsense", err, cluster.ErrCheckpoint)
 }
+
+// TestCheckpointDamaged: a file with a bit that is wrong, or without its end, is refused.
+func TestCheckpointDamaged(t *testing.T) {
+	state := testbench.NewRand(1).Bytes(1 << 16)
+	var whole bytes.Buffer
+	check.Fatal(t, (&cluster.Checkpoint{Version: "1", Saved: cluster.Saved{State: state}}).Write(&whole))
+	c := check.Must(cluster.ReadCheckpoint(bytes.NewReader(whole.Bytes())))(t)
+	check.Equal(t, "state", bytes.Equal(c.State, state), true)
+	wrong := bytes.Clone(whole.Bytes())
+	wrong[len(wrong)/2] ^= 4
+	check.Fails(t, "a wrong bit", check.Err(cluster.ReadCheckpoint(bytes.NewReader(wrong))), cluster.ErrCheckpoint, "damaged")
+	check.Fails(t, "no end", check.Err(cluster.ReadCheckpoint(bytes.NewReader(whole.Bytes()[:whole.Len()-1]))), cluster.ErrCheckpoint, "damaged")
+}

@@ -15,12 +15,13 @@ import (
 
 // client is a program that uses the NI.
 type client struct {
-	server *server
-	conn   *sharing.Conn
-	own    bool           // of the server's user
-	gone   chan struct{}  // closed when the connection has ended
-	work   sync.WaitGroup // calls and lanes underway, and what they have left
-	lanes  map[int]*lane  // by link
+	server     *server
+	conn       *sharing.Conn
+	own        bool            // of the server's user
+	connection context.Context // ends with it
+	gone       chan struct{}   // closed when the connection has ended
+	work       sync.WaitGroup  // calls and lanes underway, and what they have left
+	lanes      map[int]*lane   // by link
 
 	mu       sync.Mutex
 	last     uint32
@@ -51,7 +52,7 @@ var errBroken = errors.New("it broke the rules of the socket")
 // run serves a client until it goes, with nil, or must, with why.
 func (c *client) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c.lanes = map[int]*lane{}
+	c.connection, c.lanes = ctx, map[int]*lane{}
 	for _, l := range c.server.node.Links() {
 		c.lanes[l.Link] = &lane{client: c, connection: ctx, link: l.Link}
 	}

@@ -87,7 +87,7 @@ func (x *messages) look(patience time.Duration) {
 	rings := x.Rings()
 	for {
 		seen := rings.Asked()
-		if x.Pull() != nil {
+		if x.closing.Load() || x.client.connection.Err() != nil || x.Pull() != nil { // however much is asked for
 			return // and nobody looks any more
 		}
 		for start := time.Now(); rings.Asked() == seen && time.Since(start) < patience && !x.closing.Load(); {

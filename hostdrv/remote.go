@@ -119,7 +119,12 @@ func (n *NI) routed(route *linkproto.Route) {
 		return
 	}
 	r := n.asked(route.Src, a.Tag)
-	if r == nil || a.Type == linkproto.TypeRegData && (r.packet.Type != linkproto.TypeRegRead || a.Reg != r.packet.Reg) {
+	if r == nil {
+		return
+	}
+	reads := r.packet.Type == linkproto.TypeRegRead
+	switch { // of a request that had the tag before, and was answered twice
+	case a.Type == linkproto.TypeRegData && (!reads || a.Reg != r.packet.Reg), a.Type == linkproto.TypeDone && a.Status == linkproto.StatusOK && reads:
 		return
 	}
 	r.answer, r.answered = a, true

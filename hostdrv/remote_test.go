@@ -102,6 +102,21 @@ func TestRemote(t *testing.T) {
 	check.Fails(t, "another link", check.Err(n.ReadRemote(ctx, 3, 5, 77)), hostdrv.ErrRange)
 }
 
+// TestRemoteLate: an answer to a write that comes late, a second time, does not answer a read that has the write's tag by now.
+func TestRemoteLate(t *testing.T) {
+	var f *fake
+	f = network5(t, func(p linkproto.Packet) bool {
+		if p.Type == linkproto.TypeRegRead {
+			late := linkproto.Packet{Type: linkproto.TypeDone, Tag: p.Tag}
+			r := linkproto.Route{Via: 1, Dest: 7, Src: 5, State: linkproto.RouteDatagram, Packet: check.Must(late.Append(nil))(t)}
+			f.raw(check.Must(r.Append(nil))(t))
+		}
+		return false
+	})
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	check.Equal(t, "a register", check.Must(n.ReadRemote(t.Context(), 1, 5, 77))(t), 1077)
+}
+
 // TestRemoteManyAtOnce: more requests to a node than there are tags wait for one.
 func TestRemoteManyAtOnce(t *testing.T) {
 	f := network5(t, nil)

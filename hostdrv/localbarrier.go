@@ -16,6 +16,7 @@ import (
 type localBarrier struct {
 	n     *NI
 	group BarrierGroup
+	made  []bool // by switch: it may have the group from here
 
 	// Under the NI's lock.
 	phase   uint8 // that all members have entered
@@ -40,7 +41,7 @@ func (n *NI) openBarrier(ctx context.Context, g BarrierGroup) (barrierBackend, e
 	if err := n.barriers(); err != nil {
 		return nil, err
 	}
-	b := &localBarrier{n: n, group: g}
+	b := &localBarrier{n: n, group: g, made: make([]bool, len(g.Switches))}
 	n.lock()
 	if n.groups[g.Number] != nil {
 		n.unlock()
@@ -50,7 +51,7 @@ func (n *NI) openBarrier(ctx context.Context, g BarrierGroup) (barrierBackend, e
 	n.unlock()
 	err := b.set(ctx, g.Ports)
 	if err == nil && g.Make {
-		err = b.each(func(_ int, s BarrierSwitch) error { return b.make(ctx, s) })
+		err = b.each(func(i int, s BarrierSwitch) error { return b.make(ctx, i, s) })
 	}
 	if err != nil {
 		b.close(context.WithoutCancel(ctx), false)
@@ -114,7 +115,7 @@ func (b *localBarrier) each(do func(i int, s BarrierSwitch) error) error {
 }
 
 // make claims the group's number at a switch, which takes it if no other group has it.
-func (b *localBarrier) make(ctx context.Context, s BarrierSwitch) error {
+func (b *localBarrier) make(ctx context.Context, i int, s BarrierSwitch) error {
 	reg := b.reg(linkproto.BarrierRegMembers)
 	have, err := b.n.barrierAt(ctx, s.Node, reg)
 	switch {
@@ -123,6 +124,7 @@ func (b *localBarrier) make(ctx context.Context, s BarrierSwitch) error {
 	case have == b.members(s.Ports):
 		return fmt.Errorf("%w: it has had the same ports and generation before: use another generation", ErrBarrier)
 	}
+	b.made[i] = true
 	if err = b.n.WriteRemote(ctx, network, s.Node, reg, b.members(s.Ports)); err != nil {
 		return err
 	}
@@ -298,14 +300,22 @@ func (b *localBarrier) close(ctx context.Context, dissolve bool) error {
 	if used && inner && !dissolve {
 		err = b.n.Sleep(ctx, time.Duration(barrierLinger/b.n.timing.TicksPerSecond*float64(time.Second)))
 	}
-	if b.group.Make || dissolve {
-		err = errors.Join(err, b.each(func(_ int, s BarrierSwitch) error { return b.leave(ctx, s) }))
-	}
-	err = errors.Join(err, b.set(ctx, 0))
+	err = errors.Join(err, b.end(ctx, dissolve))
 	b.n.lock()
 	b.n.groups[b.group.Number] = nil
 	b.n.unlock()
 	return err
+}
+
+// end ends the group at the NI, and at the switches that have it from here, or with dissolve at all.
+func (b *localBarrier) end(ctx context.Context, dissolve bool) error {
+	err := b.each(func(i int, s BarrierSwitch) error {
+		if !dissolve && !b.made[i] {
+			return nil
+		}
+		return b.leave(ctx, s)
+	})
+	return errors.Join(err, b.set(ctx, 0))
 }
 
 // leave ends the group at a switch, unless that has another one, or has gone.

@@ -249,3 +249,18 @@ func TestBarrierProgramDies(t *testing.T) {
 		}
 	}
 }
+
+// TestBarrierDriverSame: who makes a group that there is already, with the same number, generation and ports, is refused, and harms it not.
+func TestBarrierDriverSame(t *testing.T) {
+	w, nodes := barrierPrograms(t, cluster.Model, false)
+	group := openBarriers(t, w, nodes, 3, 1, 0, 1)
+	again := groupsOf(t, w, 3, 1, 0, 1)[0]
+	check.Fails(t, "the same once more", check.Err(nodes[2].OpenBarrier(t.Context(), again)), hostdrv.ErrBarrier, "use another generation")
+	for _, s := range check.Must(group[0].States(t.Context()))(t) {
+		if s.Lost {
+			t.Fatalf("node %d has lost the group", s.Node)
+		}
+	}
+	wantRounds(t, group, 2)
+	closeAll(t, group)
+}

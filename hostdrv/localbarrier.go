@@ -300,11 +300,16 @@ func (b *localBarrier) close(ctx context.Context, dissolve bool) error {
 	if used && inner && !dissolve {
 		err = b.n.Sleep(ctx, time.Duration(barrierLinger/b.n.timing.TicksPerSecond*float64(time.Second)))
 	}
-	err = errors.Join(err, b.end(ctx, dissolve))
+	ended := b.end(ctx, dissolve)
+	if ctx.Err() != nil { // else the number stays taken
+		brief, cancel := b.n.briefly()
+		defer cancel()
+		ended = b.end(brief, dissolve)
+	}
 	b.n.lock()
 	b.n.groups[b.group.Number] = nil
 	b.n.unlock()
-	return err
+	return errors.Join(err, ended)
 }
 
 // end ends the group at the NI, and at the switches that have it from here, or with dissolve at all.

@@ -72,6 +72,11 @@ func (b *sharedBarrier) close(ctx context.Context, dissolve bool) error {
 	if again {
 		return nil
 	}
+	if ctx.Err() != nil { // the group ends nevertheless
+		brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*hangUpLimit)
+		defer cancel()
+		ctx = brief
+	}
 	m := sharing.Message{Op: sharing.OpBarrierClose, Port: b.handle}
 	if dissolve {
 		m.Value = 1

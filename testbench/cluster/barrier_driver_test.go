@@ -264,3 +264,28 @@ func TestBarrierDriverSame(t *testing.T) {
 	wantRounds(t, group, 2)
 	closeAll(t, group)
 }
+
+// TestBarrierDriverCancelled: a group that is closed with a context that has ended does not stay at the switches.
+func TestBarrierDriverCancelled(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		t.Run(fmt.Sprint("shared ", shared), func(t *testing.T) {
+			w, nodes := barrierPrograms(t, cluster.Model, shared)
+			group := openBarriers(t, w, nodes, 3, 1, 0, 1)
+			wantRounds(t, group, 1)
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			for _, b := range group {
+				_ = b.Close(ended) // which may say that others may not have heard
+			}
+			for i, node := range nodes {
+				var switches []uint16
+				for _, s := range groupsOf(t, w, 3, 1, 0, 1)[0].Switches {
+					switches = append(switches, s.Node)
+				}
+				free, _, err := node.FreeBarriers(t.Context(), 1<<3, switches)
+				check.Fatal(t, err)
+				check.Equal(t, fmt.Sprint("free at network interface ", i), free, 1<<3)
+			}
+		})
+	}
+}

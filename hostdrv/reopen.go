@@ -118,9 +118,11 @@ func (r *reopening) seek(old Transport, cause error, deadline time.Time) {
 func (r *reopening) settle(t Transport, gone error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed && t != nil {
-		_ = t.Close()
-		t = nil
+	if r.closed {
+		if t != nil {
+			_ = t.Close()
+		}
+		t, gone = nil, r.gone
 	}
 	r.inner, r.gone = t, gone
 	r.wake() // it may be the next Exchange that was to be woken

@@ -205,6 +205,18 @@ func TestMemberSilent(t *testing.T) {
 	}
 }
 
+// TestProbeAgain: a member that has died is named also if there was no descriptor left to ask it at first.
+func TestProbeAgain(t *testing.T) {
+	f := newFake(2, 1)
+	groups := join(t, f, collective.Options{Barrier: "concurrent", Patience: time.Second})
+	f.ends[0].refuses = 1
+	check.Error(t, f.ends[1].Close())
+	check.Fails(t, "barrier", groups[0].Barrier(ctx()), collective.ErrMember, "node 2: it does not answer")
+	if f.now > 3*time.Second {
+		t.Errorf("it took %v", f.now)
+	}
+}
+
 // TestGivesUp: a member whose context ends is named at all others, and no call works any more. Others may still end the barrier of which it had only to hear.
 func TestGivesUp(t *testing.T) {
 	f := newFake(5, 1)

@@ -288,8 +288,7 @@ func (g *Group) calm() {
 func (g *Group) probe() {
 	for rank := range g.members {
 		if rank != g.rank && !g.asked[rank] {
-			g.asked[rank] = true
-			g.tell(rank, kindProbe, nil)
+			g.asked[rank] = g.tell(rank, kindProbe, nil)
 		}
 	}
 }

@@ -48,6 +48,7 @@ type fakeEnd struct {
 	sent    int
 	gone    bool // it is closed, or its node died
 	silent  bool // its program does something else, and looks at no message
+	refuses int  // probes for which there is no descriptor
 }
 
 func newFake(n int, seed uint64) *fake {
@@ -61,6 +62,10 @@ func newFake(n int, seed uint64) *fake {
 func (e *fakeEnd) PostSend(s message.Send) error {
 	e.net.mu.Lock()
 	defer e.net.mu.Unlock()
+	if e.refuses > 0 && s.Tag>>12&15 == 0 {
+		e.refuses--
+		return message.ErrFull
+	}
 	e.sent++
 	if s.Node < linkproto.MulticastBase {
 		e.push(int(s.Node)-1, underway{s, false})

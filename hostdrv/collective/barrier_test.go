@@ -217,6 +217,23 @@ func TestProbeAgain(t *testing.T) {
 	}
 }
 
+// TestCloseTogether: members that have given up, and have as much underway to each other as there is room for, can all close.
+func TestCloseTogether(t *testing.T) {
+	f := newFake(2, 1)
+	ended, cancel := context.WithCancel(ctx())
+	cancel()
+	var given sync.WaitGroup
+	given.Add(2)
+	want(t, "close", each(join(t, f, collective.Options{}), func(g *collective.Group) error {
+		check.Fails(t, "a call", g.AllToAll(ended, make([]byte, 2<<20), make([]byte, 2<<20)), context.Canceled)
+		given.Done()
+		given.Wait()
+		limit, cancel := f.ends[g.Rank()].WithTimeout(ctx(), time.Second)
+		defer cancel()
+		return g.Close(limit)
+	}))
+}
+
 // TestGivesUp: a member whose context ends is named at all others, and no call works any more. Others may still end the barrier of which it had only to hear.
 func TestGivesUp(t *testing.T) {
 	f := newFake(5, 1)

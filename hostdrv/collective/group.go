@@ -275,3 +275,39 @@ func (g *Group) BarrierBy() string {
 	}
 	return g.barrier.Name
 }
+
+// Close ends this member's part, when what it has sent has arrived or ctx has ended. Others whose calls need it fail. In a group whose barriers are released by a multicast
+// it waits for the others' Close too.
+func (g *Group) Close(ctx context.Context) error {
+	if g.transport == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if errors.Is(g.failure, hostdrv.ErrClosed) {
+		return nil
+	}
+	var err error
+	if g.casts() && g.failure == nil && len(g.members) > 1 {
+		err = g.run(ctx, kindLeave, g.leave)
+	}
+	for g.posted > 0 && err == nil {
+		var done message.Completion
+		switch done, err = g.transport.Wait(ctx); {
+		case err != nil:
+		case done.Received: // others may wait for room to end, too
+			err = g.transport.PostReceive(message.Receive{Data: g.rooms[done.Cookie], Cookie: done.Cookie})
+		default:
+			g.posted--
+		}
+	}
+	if h := g.hardware; h != nil && h.barrier != nil {
+		end := h.barrier.Close
+		if g.failure != nil {
+			end = h.barrier.Dissolve
+		}
+		err = errors.Join(err, end(ctx))
+	}
+	g.failure = fmt.Errorf("group: %w", hostdrv.ErrClosed)
+	return errors.Join(err, g.transport.Close())
+}

@@ -205,6 +205,61 @@ func TestMemberSilent(t *testing.T) {
 	}
 }
 
+// TestOvertaken: members that have lost a release wait for it also if the first one has made calls since, and does something else now. One that has made another call in place of the barrier is told so.
+func TestOvertaken(t *testing.T) {
+	for seed := range uint64(20) {
+		f := newFake(4, seed)
+		f.lossy = true
+		failed := make(chan struct{})
+		fail := sync.OnceFunc(func() { close(failed) })
+		each(join(t, f, collective.Options{Barrier: "tree2-multicast", Patience: time.Second}), func(g *collective.Group) (err error) {
+			defer func() {
+				if err != nil {
+					t.Errorf("seed %d, member %d: %v", seed, g.Rank(), err)
+					f.ends[g.Rank()].Close() // nobody waits for it
+					fail()
+				}
+			}()
+			for range 3 {
+				if err := g.Barrier(ctx()); err != nil {
+					return err
+				}
+				if err := g.Broadcast(ctx(), 0, make([]byte, 1)); err != nil {
+					return err
+				}
+				if g.Rank() == 0 {
+					over := make(chan struct{})
+					go func() {
+						f.ends[0].pause(5 * time.Second)
+						close(over)
+					}()
+					select {
+					case <-over:
+					case <-failed:
+					}
+				}
+			}
+			return g.Close(ctx())
+		})
+	}
+	for _, err := range each(join(t, newFake(3, 1), collective.Options{Barrier: "concurrent-multicast"}), func(g *collective.Group) error {
+		if g.Rank() == 1 {
+			return g.Barrier(ctx())
+		}
+		if err := g.Gather(ctx(), 2, nil, nil); err != nil {
+			return err
+		}
+		for _, root := range []int{0, 2} {
+			if err := g.Broadcast(ctx(), root, make([]byte, 1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}) {
+		check.Fails(t, "another call", err, collective.ErrMember, "node 1: its call 2 is broadcast, that of node 2 is call 1, barrier")
+	}
+}
+
 // TestProbeAgain: a member that has died is named also if there was no descriptor left to ask it at first.
 func TestProbeAgain(t *testing.T) {
 	f := newFake(2, 1)

@@ -85,7 +85,7 @@ func (g *Group) run(ctx context.Context, k kind, work func() error, agreed ...in
 		hash = mix(hash, v)
 	}
 	g.kind, g.tag = k, uint32(g.serial)<<serialShift|uint32(k)<<kindShift|hash&hashMask
-	g.ctx, g.passed, g.overtaken, g.doubted = ctx, 0, false, nobody
+	g.ctx, g.passed, g.overtaken, g.refused, g.doubted = ctx, 0, false, false, nobody
 	err := work()
 	if k == kindBarrier {
 		g.loose = 0
@@ -121,8 +121,11 @@ func (g *Group) tellEnd(rank int, member *MemberError) {
 }
 
 // tell sends what belongs to no call, and reports whether there was a descriptor left for it.
-func (g *Group) tell(rank int, k kind, data []byte) bool {
-	err := g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(g.serial)<<serialShift | uint32(k)<<kindShift, Data: data, Cookie: uint64(k)})
+func (g *Group) tell(rank int, k kind, data []byte) bool { return g.tellOf(g.serial, rank, k, data) }
+
+// tellOf is tell about another call.
+func (g *Group) tellOf(serial uint16, rank int, k kind, data []byte) bool {
+	err := g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(serial)<<serialShift | uint32(k)<<kindShift, Data: data, Cookie: uint64(k)})
 	if err == nil {
 		g.posted++
 	}
@@ -321,11 +324,12 @@ func (g *Group) take(done message.Completion) error {
 		case kindLate:
 			return g.again(rank, done.Tag)
 		case kindAsk:
-			g.tell(rank, kindHere, nil)
+			g.tellOf(uint16(done.Tag>>serialShift), rank, kindHere, nil)
 		case kindHere:
 			if rank == g.doubted {
 				g.doubted = nobody
 			}
+			g.refused = g.refused || rank == 0 && g.overtaken && uint16(done.Tag>>serialShift) == g.serial
 		}
 	}
 	if ours {
@@ -339,6 +343,7 @@ func (g *Group) sent(rank int, done message.Completion) error {
 	g.posted--
 	switch k := kind(done.Cookie); {
 	case k == kindEnd || k == kindLate || k == kindAsk || k == kindHere:
+		g.asking = g.asking && k != kindLate
 		return nil
 	case k == kindProbe:
 		g.asked[rank] = false

@@ -30,7 +30,8 @@ func (g *Group) leave() error {
 	return g.carryOut(tree(2)(len(g.members), g.rank))
 }
 
-// early reports whether a packet of the first member is of a later call, which has overtaken a multicast that this member waits for. If that does not come for long the members disagree.
+// early reports whether a packet of the first member is of a later call, which has overtaken a multicast that this member waits for. The members disagree if that does not come for long, or, where it may
+// be lost, if the first one has been asked for it and says that it is in a call, but not the release before.
 func (g *Group) early(rank int, p packet) bool {
 	if rank != 0 || !g.casts() || int16(uint16(p.tag>>serialShift)-g.serial) <= 0 {
 		return false
@@ -38,7 +39,10 @@ func (g *Group) early(rank int, p packet) bool {
 	if !g.overtaken {
 		g.overtaken, g.passed = true, 0
 	}
-	return g.passed < 2
+	if g.acknowledged || g.kind != kindBarrier {
+		return g.passed < 2
+	}
+	return !g.refused
 }
 
 // keep puts a packet behind those that came from its sender before, or, if some of later calls have overtaken it, before these.
@@ -50,10 +54,13 @@ func (g *Group) keep(rank int, p packet) {
 	g.came[rank] = slices.Insert(g.came[rank], at, p)
 }
 
-// late asks for a release that has not come.
+// late asks for a release that has not come, and if a later call has, whether the first member is in one: that says it again before it answers.
 func (g *Group) late() {
-	if g.rank > 0 && g.kind == kindBarrier && g.barrier.Multicast() && !g.acknowledged {
-		g.tell(0, kindLate, nil)
+	if g.rank == 0 || g.kind != kindBarrier || !g.barrier.Multicast() || g.acknowledged || g.asking {
+		return
+	}
+	if g.asking = g.tell(0, kindLate, nil); g.asking && g.overtaken {
+		g.tell(0, kindAsk, nil)
 	}
 }
 

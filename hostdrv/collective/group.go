@@ -99,6 +99,8 @@ type Group struct {
 	awaited   int        // rank of which this member waits for a message; nobody: of none
 	doubted   int        // that has been asked whether it is in a call, and has not answered; nobody: none
 	overtaken bool       // one has
+	refused   bool       // the first member has been asked since for what was overtaken, and has not sent it
+	asking    bool       // it is being asked
 	posted    int        // sends that have not completed
 	loose     int        // bytes of calls since the last one that waited for all members, with some for each call
 }

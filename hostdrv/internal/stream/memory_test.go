@@ -121,3 +121,28 @@ func TestWriteNothing(t *testing.T) {
 	check.Equal(t, "bytes", check.Must(first.Write(nil))(t), 0)
 	check.Fails(t, "a byte", check.Err(first.Write([]byte{1})), syscall.EAGAIN)
 }
+
+// TestDropMany: a peer that acknowledges nothing, and whose streams are accepted and dropped without end, takes no memory without end, and is served again when it hears of them.
+func TestDropMany(t *testing.T) {
+	a, b := newMux(1), newMux(2)
+	l := check.Must(b.Listen(80, 4))(t)
+	var unheard []Message
+	for key := range uint32(3 * mostAnswers) {
+		b.Input(Message{Node: 1, Life: a.peer(2).life, Data: (&Segment{Kind: Syn, Stream: a.number + 1 + key, Port: 80, Data: []byte{1, 2}}).Append(nil)})
+		if s := l.Accept(); s != nil {
+			s.Abort()
+		}
+		for msg, ok := b.Next(); ok; msg, ok = b.Next() {
+			unheard = append(unheard, msg)
+		}
+	}
+	if n := len(b.peer(1).resets); n > mostAnswers {
+		t.Errorf("%d resets wait for a peer that acknowledges nothing, want %d at most", n, mostAnswers)
+	}
+	for _, msg := range unheard {
+		b.Sent(msg, 0)
+	}
+	carry(a, b)
+	l.Close()
+	connected(t, a, b)
+}

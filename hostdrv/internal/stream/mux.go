@@ -117,7 +117,7 @@ func (m *Mux) Dial(node, port, own uint16) (*Stream, error) {
 // accept opens a stream that a peer asks for.
 func (m *Mux) accept(p *peer, g *Segment) {
 	l := m.ports.listeners[g.Port]
-	if l == nil || len(l.waiting) >= l.backlog || !l.Admit() {
+	if l == nil || len(l.waiting) >= l.backlog || len(p.resets) >= mostAnswers || !l.Admit() {
 		m.stats.Refused++
 		p.refuse(g.Stream)
 		return

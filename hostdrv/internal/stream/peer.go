@@ -22,7 +22,8 @@ type peer struct {
 	queued      bool   // among those that have something to say
 }
 
-// mostAnswers is how many answers wait for a peer at most, which may ask without end: it hears of more streams when it speaks of them again.
+// mostAnswers is how many answers wait for a peer at most, which may ask without end: it hears of more streams when it speaks of them again. A peer for which as many resets wait, of streams that were
+// accepted and dropped, opens none.
 const mostAnswers = 1024
 
 // say puts a stream that has something to say among those that do.

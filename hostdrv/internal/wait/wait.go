@@ -9,7 +9,10 @@ import (
 )
 
 // List are the calls that wait. All of its methods are called under the lock.
-type List struct{ waiters []*Waiter }
+type List struct {
+	waiters          []*Waiter
+	releasing, again bool
+}
 
 // Waiter is a call that waits. Whoever makes what it waits for true takes it from the list, before its goroutine happens to be scheduled.
 type Waiter struct {
@@ -55,8 +58,21 @@ func (l *List) Idle() bool {
 	return !slices.ContainsFunc(l.waiters, func(w *Waiter) bool { return w.Wants == nil || w.Wants() })
 }
 
-// Release takes those from the list whose wait is over, all of them if failed, and returns how many there were.
+// Release takes those from the list whose wait is over, all of them if failed, and returns how many there were. What asks whether a wait is over may call it: that has all be asked once more, and returns 0.
 func (l *List) Release(failed func() bool) (released int) {
+	if l.again = l.releasing; l.again {
+		return 0
+	}
+	l.releasing = true
+	for more := true; more; more = l.again {
+		l.again = false
+		released += l.release(failed)
+	}
+	l.releasing = false
+	return released
+}
+
+func (l *List) release(failed func() bool) (released int) {
 	for i, w := range l.waiters {
 		if w.satisfied = w.done(); w.satisfied || failed() || w.ctx.Err() != nil {
 			w.taken.Store(true)

@@ -89,7 +89,13 @@ func topologyFile(t *testing.T, shape string, size ...int) string {
 // TestNetworkRefused: targets that are no two nodes of a network.
 func TestNetworkRefused(t *testing.T) {
 	line := topologyFile(t, "star", 2)
+	alone, none := filepath.Join(t.TempDir(), "alone.toml"), filepath.Join(t.TempDir(), "none.toml")
+	switches := "[[node]]\nname = \"s0\"\nkind = \"switch\"\n[[node]]\nname = \"s1\"\nkind = \"switch\"\n[[cable]]\nfrom = \"s0:1\"\nto = \"s1:1\"\n"
+	check.Fatal(t, errors.Join(os.WriteFile(none, []byte(switches), 0o666),
+		os.WriteFile(alone, []byte(switches+"[[node]]\nname = \"n0\"\nkind = \"ni\"\n[[cable]]\nfrom = \"n0:1\"\nto = \"s1:2\"\n"), 0o666)))
 	for _, c := range []struct{ target, want string }{
+		{"net:" + none, "this one has 0 network interfaces"},
+		{"net:" + alone + "?rung=model", "this one has 1 network interfaces"},
 		{"net:none.toml", "none.toml"},
 		{"net:" + line + "?nodes=n0", "nodes=n0: want two of the network"},
 		{"net:" + line + "?nodes=n0,n0", "want two of the network"},

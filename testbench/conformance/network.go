@@ -92,6 +92,9 @@ func pairOf(t *topology.Topology, names string) (nodes [2]int) {
 				all = append(all, i)
 			}
 		}
+		if len(all) < 2 {
+			try.Failf("%w: two nodes of a network are tried, and this one has %d network interfaces: add some", hostdrv.ErrTarget, len(all))
+		}
 		return [2]int{all[0], all[len(all)-1]}
 	}
 	pair := strings.Split(names, ",")

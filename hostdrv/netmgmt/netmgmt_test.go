@@ -298,3 +298,17 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestManagerIsSwitch: what is no network interface manages no switch, though somebody names it.
+func TestManagerIsSwitch(t *testing.T) {
+	w := newWorld(t, "fat-tree", []int{2, 2}, 1)
+	for at, node := range w.top.Nodes {
+		for _, named := range []int{at, -1, len(w.top.Nodes)} {
+			for _, s := range check.Must(netmgmt.NewPlan(w.tables, named))(t).Steps {
+				if w.top.Nodes[s.Manager].Kind != topology.NI {
+					t.Errorf("named %s: %s is managed by %s", node.Name, w.top.Nodes[s.Switch].Name, w.top.Nodes[s.Manager].Name)
+				}
+			}
+		}
+	}
+}

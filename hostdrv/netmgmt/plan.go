@@ -174,6 +174,9 @@ func (p *planner) step(s int, managers []int) (*Step, error) {
 // manages is how many cables a request takes there and its answer back, 0 if one of them has no way, or would have none while the switch has no table and
 // sends answers back by where requests come.
 func (p *planner) manages(m, s int) int {
+	if nodes := p.Topology.Nodes; m < 0 || m >= len(nodes) || nodes[m].Kind != topology.NI {
+		return 0
+	}
 	there, back := p.path(m, s), p.path(s, m)
 	if there == nil || back == nil {
 		return 0

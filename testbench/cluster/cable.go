@@ -176,13 +176,14 @@ func newLine(latency int, rate float64, rng *testbench.Rand) *line {
 
 // gap draws how many bits arrive right between two that do not.
 func (l *line) gap() int {
+	const forever = 1e18 // as cables between RTL have it
 	switch {
 	case l.rate <= 0:
-		return math.MaxInt
+		return forever
 	case l.rate >= 1:
 		return 0
 	}
-	return int(min(math.Log(1-l.rng.Float64())/math.Log1p(-l.rate), math.MaxInt32))
+	return int(min(math.Log(1-l.rng.Float64())/math.Log1p(-l.rate), forever))
 }
 
 // damage changes how often bits arrive wrong.

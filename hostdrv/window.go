@@ -63,12 +63,20 @@ func (w *Window) WritePage(ctx context.Context, data []byte, off int) error {
 		p.unlock()
 		return nil
 	}
-	sent, err := p.backend.Write(data, off)
+	sent, err := p.writeNow(data, off)
 	p.unlock()
 	if sent || err != nil {
 		return err
 	}
-	return p.write(ctx, func() (bool, error) { return p.backend.Write(data, off) })
+	return p.write(ctx, func() (bool, error) { return p.writeNow(data, off) })
+}
+
+// writeNow sends data at once, under the lock. What was written late in its place is not to be sent behind it.
+func (p *Port) writeNow(data []byte, off int) (sent bool, err error) {
+	if sent, err = p.backend.Write(data, off); sent && p.late != nil {
+		copy(p.late.Image[off:], data)
+	}
+	return sent, err
 }
 
 // Flush sends what was written late: the bytes that were written since, and no others. It returns when they are on their way.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,7 +21,7 @@ func benchCommand(all []figures.Figure) *cli.Command {
 		Name:      "bench",
 		Usage:     "measure the figures and compare them with their limits, or measure a target",
 		ArgsUsage: "[FIGURE...], or TARGET",
-		Description: "Without names it measures all figures, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
+		Description: "Without names it measures all figures, those that a busy machine can spoil one after the other. Ratios are fractions, latencies are clock cycles,\n" +
 			"rates are per second. A run without names keeps its result in " + results.Dir + " for lmmc report.\n\n" +
 			"With a TARGET it measures throughput, round trips, ping-pong and the cost of page faults, in the target's time, with the\n" +
 			"performance cases of lmmc conform. It overwrites the target's receive buffer and frame table. " + targetForms,
@@ -73,12 +75,16 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 		measuring = figures.WithQuick(measuring)
 	}
 	progress := startTicker(ctx.App.ErrWriter, all[0].Name)
-	done := 0
-	measured, err := figures.Measure(measuring, all, func(figures.Measured) {
-		if done++; done < len(all) {
-			progress.set("%d of %d figures, now %s", done, len(all), all[done].Name)
+	var done atomic.Int32
+	all = slices.Clone(all)
+	for i := range all {
+		f := all[i]
+		all[i].Measure = func(ctx context.Context) (figures.Measurement, error) {
+			progress.set("%d of %d figures, now %s", done.Load(), len(all), f.Name)
+			return f.Measure(ctx)
 		}
-	})
+	}
+	measured, err := figures.Measure(measuring, all, func(figures.Measured) { done.Add(1) })
 	progress.stop()
 
 	quick := ctx.Bool("quick")

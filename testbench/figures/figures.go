@@ -1,7 +1,7 @@
 // Package figures measures the network interface, its simulation and its driver.
 //
-// A Figure is one measured number with what it must and should reach; Measure takes them one after the other, so that none disturbs
-// another. The command lmmc prints them; nothing here prints.
+// A Figure is one measured number with what it must and should reach; Measure takes those that are a matter of seconds one after the other, so that
+// none disturbs another. The command lmmc prints them; nothing here prints.
 package figures
 
 import (

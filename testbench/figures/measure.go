@@ -77,39 +77,60 @@ func Choose(all []Figure, names ...string) ([]Figure, error) {
 	return chosen, nil
 }
 
-// Measure takes the figures one after the other and calls done, unless it is nil, after each. A figure that could not
-// be taken has Err set and does not stop the others. The error is that of ctx, or one that wraps verilator.ErrTool
-// when a tool is missing; what was measured until then is returned with it.
+// Measure takes the figures and calls done, unless it is nil, after each. Those that a busy machine cannot spoil come first, as many at a time as
+// there are CPUs; the others are taken one after the other, in order. A figure that could not be taken has Err set and does not stop the others. The
+// error is that of ctx, or one that wraps verilator.ErrTool when a tool is missing; what was measured until then is returned with it, in the order of
+// the figures.
 func Measure(ctx context.Context, figures []Figure, done func(Measured)) ([]Measured, error) {
-	var all []Measured
-	for _, f := range figures {
-		if ctx.Err() != nil {
-			return all, ctx.Err()
-		}
-		m := Measured{Figure: f, Baseline: f.Baseline}
-		var found Measurement
-		m.Err = campaign.Protect(func() (err error) {
-			found, err = f.Measure(ctx)
-			return err
-		})
-		if m.Err == nil && (math.IsNaN(found.Value) || math.IsInf(found.Value, 0)) {
-			m.Err = fmt.Errorf("measured %v, which is no number", found.Value)
-		}
-		switch {
-		case errors.Is(m.Err, verilator.ErrTool):
-			return all, m.Err
-		case ctx.Err() != nil && (errors.Is(m.Err, context.Canceled) || errors.Is(m.Err, context.DeadlineExceeded)):
-			return all, ctx.Err()
-		case m.Err == nil:
-			m.Value, m.Note = found.Value, found.Note
-			if found.Baseline != nil {
-				m.Baseline = found.Baseline
+	all := make([]*Measured, len(figures))
+	take := func(jobs int, chosen func(Figure) bool) error {
+		var measurements []campaign.Job[Measurement]
+		var of []int
+		for i, f := range figures {
+			if chosen(f) {
+				of = append(of, i)
+				measurements = append(measurements, campaign.Job[Measurement]{Name: f.Name, Run: f.Measure})
 			}
 		}
-		all = append(all, m)
-		if done != nil {
-			done(m)
+		o := campaign.Options{Jobs: jobs, Fatal: []error{verilator.ErrTool}}
+		_, err := campaign.Run(ctx, measurements, o, func(p campaign.Progress, r campaign.Result[Measurement]) error {
+			if r.Done && !errors.Is(r.Err, verilator.ErrTool) {
+				m := measured(figures[of[p.Last]], r)
+				all[of[p.Last]] = &m
+				if done != nil {
+					done(m)
+				}
+			}
+			return nil
+		})
+		return err
+	}
+	err := take(0, Figure.exact)
+	if err == nil {
+		err = take(1, func(f Figure) bool { return !f.exact() })
+	}
+	var found []Measured
+	for _, m := range all {
+		if m != nil {
+			found = append(found, *m)
 		}
 	}
-	return all, nil
+	return found, err
+}
+
+// exact tells that a figure comes out the same on a busy machine, and soon.
+func (f Figure) exact() bool { return !f.Timed && !f.Long }
+
+func measured(f Figure, r campaign.Result[Measurement]) Measured {
+	m := Measured{Figure: f, Baseline: f.Baseline, Err: r.Err}
+	if m.Err == nil && (math.IsNaN(r.Value.Value) || math.IsInf(r.Value.Value, 0)) {
+		m.Err = fmt.Errorf("measured %v, which is no number", r.Value.Value)
+	}
+	if m.Err == nil {
+		m.Value, m.Note = r.Value.Value, r.Value.Note
+		if r.Value.Baseline != nil {
+			m.Baseline = r.Value.Baseline
+		}
+	}
+	return m
 }

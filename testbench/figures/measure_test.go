@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -75,7 +77,8 @@ func TestMeasureGoesOnAfterAnError(t *testing.T) {
 func TestMeasureEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	good := fixed("good", 1, Higher, 0, 0)
-	stops := Figure{Name: "stops", Measure: func(ctx context.Context) (Measurement, error) {
+	good.Timed = true
+	stops := Figure{Name: "stops", Timed: true, Measure: func(ctx context.Context) (Measurement, error) {
 		cancel()
 		return Measurement{}, fmt.Errorf("run: %w", ctx.Err())
 	}}
@@ -83,12 +86,41 @@ func TestMeasureEndsEarly(t *testing.T) {
 	check.Fails(t, "cancelled", err, context.Canceled)
 	check.Equal(t, "measured", len(all), 1)
 
-	without := Figure{Name: "without", Measure: func(context.Context) (Measurement, error) {
+	without := Figure{Name: "without", Timed: true, Measure: func(context.Context) (Measurement, error) {
 		return Measurement{}, fmt.Errorf("build: %w", verilator.ErrTool)
 	}}
 	all, err = Measure(t.Context(), []Figure{good, without, good}, nil)
 	check.Fails(t, "without a tool", err, verilator.ErrTool)
 	check.Equal(t, "measured", len(all), 1)
+}
+
+// Figures that a busy machine cannot spoil are taken before the others, two at a time, and come out in their order all the same.
+func TestMeasureTogether(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		t.Skip("one CPU")
+	}
+	first, second := make(chan struct{}), make(chan struct{})
+	meet := func(name string, mine, other chan struct{}) Figure {
+		return Figure{Name: name, Measure: func(ctx context.Context) (Measurement, error) {
+			close(mine)
+			select {
+			case <-other:
+			case <-ctx.Done():
+			}
+			return Measurement{Value: 1}, nil
+		}}
+	}
+	timed := fixed("timed", 3, Higher, 0, 0)
+	timed.Timed = true
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var ended []string
+	all, err := Measure(ctx, []Figure{timed, meet("first", first, second), meet("second", second, first)}, func(m Measured) { ended = append(ended, m.Name) })
+	if err != nil {
+		t.Fatal(err, "; measured: ", ended)
+	}
+	check.Equal(t, "the last to end", ended[2], "timed")
+	check.Equal(t, "names", [3]string{all[0].Name, all[1].Name, all[2].Name}, [3]string{"timed", "first", "second"})
 }
 
 func TestChoose(t *testing.T) {

@@ -3,7 +3,10 @@ package figures
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -15,7 +18,7 @@ import (
 // saturatedPair is two network interfaces with 2 KB pages, whose hosts look at their ports every quantum clocks.
 func saturatedPair(replayBytes, cable, quantum int) ni.Config {
 	c := ni.Pair(rtl.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
-	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
+	c.Seed, c.Quantum = 1, quantum
 	return c
 }
 
@@ -127,13 +130,22 @@ type SharePoint struct {
 
 // ShareCurve measures the payload share of writes of 8 bytes to a page of 2 KB, both directions at once.
 func ShareCurve(ctx context.Context) (curve []SharePoint, err error) {
-	const cycles = 100_000
-	err = try.Run(func() {
-		for _, size := range []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048} {
-			shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, cycles)
-			curve = append(curve, SharePoint{size, (shares[0] + shares[1]) / 2,
-				float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)})
-		}
-	})
-	return curve, err
+	const cycles = 50_000
+	sizes := []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048}
+	curve = make([]SharePoint, len(sizes))
+	var points errgroup.Group
+	points.SetLimit(runtime.NumCPU())
+	for i, size := range sizes {
+		points.Go(func() error {
+			return try.Run(func() {
+				shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, cycles)
+				curve[i] = SharePoint{size, (shares[0] + shares[1]) / 2,
+					float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)}
+			})
+		})
+	}
+	if err := points.Wait(); err != nil {
+		return nil, err
+	}
+	return curve, nil
 }

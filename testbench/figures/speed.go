@@ -50,7 +50,7 @@ func simVsCpp(ctx context.Context) Measurement {
 	const cable = 16
 	// Batches of 1024 clocks: transmit queues that cover the time from one to the next keep the links busy all the same.
 	config := saturatedPair(32768, cable, 1024)
-	config.Fresh = true
+	config.Optimize, config.Fresh = verilator.Full, true
 	rounds := 2*rounds(ctx) + 1
 	var ours, theirs []float64
 	for range rounds {

@@ -118,11 +118,12 @@ var Shapes = []rtl.Params{
 }
 
 // Draw returns the program of a seed. Every kind of round comes up in Kinds rounds, in random order; packets is about how many pass each
-// way on each port in a round.
+// way on each port in a round, of up to three ports: on each of more it is fewer.
 func Draw(seed uint64, rounds, packets int) Program {
 	p := Program{Seed: seed, Params: Shapes[seed%uint64(len(Shapes))].WithDefaults()}
 	r := testbench.NewRand(seed).Split("golden program")
 	order := r.Perm(Kinds)
+	packets = packets * min(p.Params.Links, 3) / p.Params.Links
 	for i := range rounds {
 		kind := Kind(order[i%len(order)])
 		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}

@@ -15,13 +15,13 @@ var Switches = []suite.Scenario{
 	{Name: "switch",
 		Doc: "random routed packets, malformed ones, multicast, requests, cut cables and table changes, on the switch in RTL and on the model in Go: " +
 			"every packet the same between each pair of ports, and every counter",
-		Seeds: 6, Run: switching(switches.Shapes, switches.Draw)},
+		Seeds: 4, Run: switching(switches.Shapes, switches.Draw)},
 	{Name: "router",
 		Doc:   "the same on network interfaces with a router, whose hosts send too and manage them, and that carry out remote writes",
 		Seeds: 4, Run: switching(switches.Interfaces, switches.Draw)},
 	{Name: "switch-requests",
 		Doc:   "requests to a switch, right and wrong, from all ports at once, before it has a number and after, amid noise, and from an end that takes no answers",
-		Seeds: 2, Run: switching(switches.Shapes, switches.DrawRequests)},
+		Seeds: 1, Run: switching(switches.Shapes, switches.DrawRequests)},
 }
 
 // Size of the programs that a seed stands for.

@@ -17,10 +17,10 @@ import (
 
 // Scenarios are those of this package.
 var Scenarios = []suite.Scenario{
-	{Name: "inject", Doc: "error injectors at every port of two NIs, all kinds of faults: nothing lost, exactly the symbols of the plan are hit", Seeds: 3, Run: injecting},
+	{Name: "inject", Doc: "error injectors at every port of two NIs, all kinds of faults: nothing lost, exactly the symbols of the plan are hit", Seeds: 2, Run: injecting},
 	{Name: "inject-exact", Doc: "what leaves behind an injector, symbol by symbol, against the model: all kinds of faults, plans of few symbols, begun anew, stopped, cables cut", Seeds: 1,
 		Run: injectingExactly},
-	{Name: "trace", Doc: "the trace buffer of an NI under faults, traps and STOP: it tells what the counters count, in an order that can be", Seeds: 3, Run: tracing},
+	{Name: "trace", Doc: "the trace buffer of an NI under faults, traps and STOP: it tells what the counters count, in an order that can be", Seeds: 1, Run: tracing},
 	{Name: "trace-exact", Doc: "strays, damaged words and STOP by all ports at once, whose clocks are known: the ring holds each, or tells that it was lost; triggers, restarts", Seeds: 1,
 		Run: harness.WithPeers(harness.Debugged, []int{1, 2}, traceExactly)},
 }

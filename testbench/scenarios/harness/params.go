@@ -5,7 +5,7 @@ import "github.com/stafflink/lmmc/rtl"
 // Interfaces with small buffers, so that those fill and pages and traps come often. Several scenarios have each, since a design is compiled for each set of parameters.
 var (
 	TwoLinks   = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
-	ThreeLinks = rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
+	ThreeLinks = rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, Width: 4}
 	SevenLinks = rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
 )
 

@@ -14,7 +14,7 @@ import (
 
 // Hostile is the scenario of a host that breaks the rules.
 var Hostile = []suite.Scenario{
-	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
+	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 2,
 		Run: harness.WithPeers(rtl.Params{}, nil, Malformed)},
 }
 

@@ -18,7 +18,7 @@ var Cabling = []suite.Scenario{
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, recabled)},
 	{Name: "silent-peer", Doc: "a peer falls silent, with and without STOP said, with and without packets for it: the link leaves UP within 4.5 WORD_TIMER, and comes back", Seeds: 2,
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, silentPeer)},
-	{Name: "withheld", Doc: "a peer's acknowledgements are held back, with progress now and then, with STOP, with LOST over and over, and for ever: the link waits as long as laid down, nothing is doubled", Seeds: 2,
+	{Name: "withheld", Doc: "a peer's acknowledgements are held back, with progress now and then, with STOP, with LOST over and over, and for ever: the link waits as long as laid down, nothing is doubled", Seeds: 1,
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, withheld)},
 	{Name: "small-peer", Doc: "a peer with smaller packets is refused and told so; the link stays down, at the rate of INITs, until another peer comes", Seeds: 1,
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, smallPeer)},

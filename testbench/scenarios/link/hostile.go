@@ -16,7 +16,7 @@ import (
 
 // Hostile are the scenarios of peers that break the rules.
 var Hostile = []suite.Scenario{
-	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
+	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 2,
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, HostilePeer(3))},
 	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
 		Run: harness.WithPeers(harness.SevenLinks, []int{1, 2, 3, 4, 5, 6, 7}, flood)},

@@ -14,20 +14,20 @@ import (
 
 // Scenarios are those of remote paging.
 var Scenarios = []suite.Scenario{
-	{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 3,
+	{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
 			return harness.Plan{Config: ni.Ring(3, harness.TwoLinks, 1+rng.IntN(40)), Packets: 150, Clean: true}
 		})},
-	{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 3,
+	{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
 			return harness.Plan{Config: ni.Config{Params: harness.ThreeLinks, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, Packets: 250}
 		})},
-	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 3,
+	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
 			c := ni.Pair(harness.TwoLinks, 1+rng.IntN(40))
 			return harness.Plan{Config: c, Packets: 200, ErrorRate: harness.Rate(rng, 1e-6, 1e-4), HostErrorRate: harness.Rate(rng, 1e-6, 1e-5), Faults: 20}
 		})},
-	{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 2,
+	{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 1,
 		Run: mutualTrap},
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Scenarios are those of this package.
 var Scenarios = []suite.Scenario{
-	{Name: "hostile-words", Doc: "a peer's words of any kind, fields, keys and lives, whole and torn, and beside the host's NONCE, NODE_ID and resets: state and counters as an end in Go has them", Seeds: 2,
+	{Name: "hostile-words", Doc: "a peer's words of any kind, fields, keys and lives, whole and torn, and beside the host's NONCE, NODE_ID and resets: state and counters as an end in Go has them", Seeds: 1,
 		Run: harness.WithPeers(rtl.Params{}, []int{1}, run)},
 	{Name: "hostile-words-routed", Doc: "the same at a link of a router that carries out barriers", Seeds: 1,
 		Run: harness.WithPeers(harness.Messages, []int{1}, run)},

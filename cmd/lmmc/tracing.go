@@ -91,7 +91,7 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) {
 	t.finish(final, w, &r)
 	r.Time = try.Get(t.ni.Report(final)).Now - first.Now
 	try.OK(r.write(ctx))
-	if len(t.setup.Trigger) > 0 && !r.Trace.Triggered && ctx.Context.Err() == nil {
+	if len(t.setup.Trigger) > 0 && ctx.Context.Err() == nil && !r.Trace.Triggered {
 		try.Failf("no trigger in %v of the target's time", ctx.Duration("for"))
 	}
 }

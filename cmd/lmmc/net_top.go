@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -57,10 +59,19 @@ func (w *netWatcher) sample(ctx context.Context) (netSample, error) {
 	if err != nil {
 		return netSample{}, err
 	}
+	if !w.same(now) {
+		return netSample{}, fmt.Errorf("%s: another network runs there now: begin anew", w.place)
+	}
 	at := time.Now()
 	s := sampledNet(w.place, w.shape, w.before, now, at.Sub(w.looked))
 	w.before, w.looked = now, at
 	return s, nil
+}
+
+// same reports whether a state is a later one of the same network.
+func (w *netWatcher) same(now live.State) bool {
+	node := func(a, b cluster.SwitchLook) bool { return a.Node == b.Node }
+	return now.Clocks >= w.before.Clocks && len(now.Cables) == len(w.shape.Cables) && slices.EqualFunc(now.Switches, w.before.Switches, node)
 }
 
 func (w *netWatcher) state(ctx context.Context) (s live.State, err error) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +49,27 @@ n1:1 - s0:2                cut       0.0 %     0.0 %     0.0 %     0.0 %        
 	check.Contains(t, "view", styled, red+"s0", red+"n0:1 - s0:1", red+"n1:1 - s0:2", dim+"last")
 	if strings.Contains(styled, "n1  ") || strings.Count(styled, "\n") > 10 {
 		t.Errorf("in 11 lines, without the node that does least:\n%s", styled)
+	}
+}
+
+// TestNetTopOtherNetwork: another network is served at the place meanwhile, a smaller one or one that has just begun.
+func TestNetTopOtherNetwork(t *testing.T) {
+	cables := make([]cluster.CableLook, 2)
+	first := live.State{Look: cluster.Look{Clocks: 1000, Cables: cables, Switches: []cluster.SwitchLook{{Node: 2}}}}
+	for name, now := range map[string]cluster.Look{
+		"fewer cables":   {Clocks: 2000, Cables: cables[:1], Switches: first.Switches},
+		"more switches":  {Clocks: 2000, Cables: cables, Switches: make([]cluster.SwitchLook, 2)},
+		"other switches": {Clocks: 2000, Cables: cables, Switches: []cluster.SwitchLook{{Node: 3}}},
+		"began anew":     {Clocks: 10, Cables: cables, Switches: first.Switches},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			check.Error(t, json.NewEncoder(w).Encode(live.State{Look: now}))
+		}))
+		w := &netWatcher{place: "d", client: live.NewClient(server.URL), before: first, shape: live.Shape{
+			Nodes: make([]live.ShapeNode, 3), Cables: []live.ShapeCable{{Nodes: [2]int{0, 2}}, {Nodes: [2]int{1, 2}}},
+		}}
+		check.Fails(t, name, check.Err(w.sample(t.Context())), nil, "d: another network")
+		server.Close()
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -127,32 +128,35 @@ func msgReceive(ctx *cli.Context) error {
 		if ctx.Bool("forever") {
 			left = -1
 		}
-		for left != 0 || underway > 0 {
-			m := try.Get(c.Wait(ctx.Context))
-			if !m.Received {
-				underway--
-				warnPeer(ctx, m.Err)
-				continue
+		err := try.Run(func() {
+			for left != 0 || underway > 0 {
+				m := try.Get(c.Wait(ctx.Context))
+				if !m.Received {
+					underway--
+					warnPeer(ctx, m.Err)
+					continue
+				}
+				try.OK(m.Err)
+				s := shownMessage{m.Node, m.Tag, len(m.Data), string(m.Data)}
+				if ctx.Bool("json") {
+					shown = append(shown, s)
+				} else {
+					try.Get(fmt.Fprintf(ctx.App.Writer, "node %d, tag %d, %d bytes: %q\n", s.Node, s.Tag, s.Bytes, s.Text))
+				}
+				left--
+				if ctx.Bool("echo") {
+					underway++
+					try.OK(c.PostSend(message.Send{Node: m.Node, Tag: m.Tag, Data: append([]byte(nil), m.Data...)}))
+				}
+				if left != 0 {
+					try.OK(c.PostReceive(message.Receive{Data: room}))
+				}
 			}
-			try.OK(m.Err)
-			s := shownMessage{m.Node, m.Tag, len(m.Data), string(m.Data)}
-			if ctx.Bool("json") {
-				shown = append(shown, s)
-			} else {
-				try.Get(fmt.Fprintf(ctx.App.Writer, "node %d, tag %d, %d bytes: %q\n", s.Node, s.Tag, s.Bytes, s.Text))
-			}
-			left--
-			if ctx.Bool("echo") {
-				underway++
-				try.OK(c.PostSend(message.Send{Node: m.Node, Tag: m.Tag, Data: append([]byte(nil), m.Data...)}))
-			}
-			if left != 0 {
-				try.OK(c.PostReceive(message.Receive{Data: room}))
-			}
+		})
+		if ctx.Bool("json") { // also what has come before an error: nobody sends it again
+			err = errors.Join(err, writeJSON(ctx.App.Writer, shown))
 		}
-		if ctx.Bool("json") {
-			try.OK(writeJSON(ctx.App.Writer, shown))
-		}
+		try.OK(err)
 	})
 }
 

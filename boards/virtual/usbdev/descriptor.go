@@ -82,13 +82,17 @@ func Describe(id Identity) Descriptors {
 
 // endpoints reads those of the configuration.
 func (d *Descriptors) endpoints() (all []*endpoint) {
+	owner := byte(0)
 	for at := 0; at < len(d.Config); at += int(d.Config[at]) {
 		b := d.Config[at:]
 		if len(b) < 2 || b[0] < 2 || int(b[0]) > len(b) {
 			panic(fmt.Sprintf("usbdev: configuration descriptor broken at byte %d", at))
 		}
-		if b[1] == endpointType {
-			all = append(all, &endpoint{address: b[2], size: int(binary.LittleEndian.Uint16(b[4:]) & 0x7FF)})
+		switch b[1] {
+		case interfaceType:
+			owner = b[2]
+		case endpointType:
+			all = append(all, &endpoint{address: b[2], owner: owner, size: int(binary.LittleEndian.Uint16(b[4:]) & 0x7FF)})
 		}
 	}
 	return all

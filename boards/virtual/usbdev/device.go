@@ -58,7 +58,8 @@ type Device struct {
 // endpoint is one with what waits at it.
 type endpoint struct {
 	address byte
-	size    int // of a packet
+	owner   byte // interface
+	size    int  // of a packet
 	queue   []*Transfer
 	halted  bool
 	quiet   time.Time // until then the endpoint answers NAK
@@ -186,17 +187,22 @@ func (d *Device) detach(h *Host, unplug bool) {
 		return
 	}
 	for _, e := range append([]*endpoint{&d.control}, d.endpoints...) {
-		waiting := e.queue
-		e.queue = nil
-		for _, t := range waiting {
-			d.end(t, Gone)
-		}
+		d.drop(e, Gone)
 		if e.again != nil {
 			e.again.Stop()
 		}
 	}
 	close(d.host.gone)
 	d.host = nil
+}
+
+// drop ends the transfers that wait at an endpoint.
+func (d *Device) drop(e *endpoint, s Status) {
+	waiting := e.queue
+	e.queue = nil
+	for _, t := range waiting {
+		d.end(t, s)
+	}
 }
 
 // SetDelay makes every transfer that is submitted from now on wait so long before the device sees it.

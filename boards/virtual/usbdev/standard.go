@@ -101,7 +101,13 @@ func (d *Device) standard(s Setup) (answer []byte, ok bool) {
 	case key{getInterface, toInterface}:
 		return []byte{0}, d.hasInterface(s.Index)
 	case key{setInterface, toInterface}:
-		return nil, d.hasInterface(s.Index) && s.Value == 0
+		ok = d.hasInterface(s.Index) && s.Value == 0
+		for _, e := range d.endpoints {
+			if ok && e.owner == byte(s.Index) {
+				e.halted = false
+			}
+		}
+		return nil, ok
 	case key{getStatus, toDevice}:
 		return []byte{d.descriptors.Config[7]>>6&1 | flag(d.remoteWakeup)<<1, 0}, true
 	case key{getStatus, toInterface}:
@@ -140,6 +146,10 @@ func (d *Device) configure(value byte) bool {
 	d.configured = value != 0
 	for _, e := range d.endpoints {
 		e.halted = false
+		if !d.configured {
+			d.drop(e, Absent)
+			e.back = nil
+		}
 	}
 	return true
 }

@@ -93,6 +93,41 @@ func TestStandardRequests(t *testing.T) {
 	check.Equal(t, "a data stage that is shorter than wLength", submit(h, usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Length: 3}, Data: []byte{1}}, nil).Status, usbdev.Stalled)
 }
 
+// TestUnconfigured: with SET_CONFIGURATION 0 the endpoints are gone, and no transfer waits at them for ever.
+func TestUnconfigured(t *testing.T) {
+	s := newScript()
+	h := s.attach(t)
+	in := submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 512}, nil)
+	out := submit(h, usbdev.Transfer{Endpoint: 0x02, Data: []byte("later")}, nil)
+	control(t, h, usbdev.Setup{Request: 9, Value: 1}) // the same once more
+	check.Equal(t, "ended", in.ended.Load() || out.ended.Load(), false)
+	control(t, h, usbdev.Setup{Request: 9, Value: 0})
+	for _, x := range []*submitted{in, out} {
+		if h.Unlink(&x.Transfer); !x.ended.Load() || x.Status != usbdev.Absent {
+			t.Errorf("endpoint %02x: ended %v, %v", x.Endpoint, x.ended.Load(), x.Status)
+		}
+	}
+	control(t, h, usbdev.Setup{Request: 9, Value: 1})
+	s.give(0x81, []byte("new"))
+	check.Equal(t, "what comes afterwards", string(submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 512}, nil).Data), "new")
+}
+
+// TestSetInterfaceUnhalts: USB 2.0, 9.4.5: SET_INTERFACE ends the halts of the interface's endpoints, and of no others.
+func TestSetInterfaceUnhalts(t *testing.T) {
+	s := newScript()
+	h := s.attach(t)
+	for _, address := range s.Endpoints() {
+		s.Halt(address)
+	}
+	control(t, h, usbdev.Setup{Type: 1, Request: 11, Index: 1})
+	var halted []byte
+	for _, address := range s.Endpoints() {
+		status, _ := control(t, h, usbdev.Setup{Type: 0x82, Request: 0, Index: uint16(address), Length: 2})
+		halted = append(halted, status[0])
+	}
+	check.Equal(t, "halted", halted, []byte{1, 1, 0, 0})
+}
+
 // TestDescribes changes the descriptors: the present host keeps the old ones, the next one gets the new ones.
 func TestDescribes(t *testing.T) {
 	s := newScript()

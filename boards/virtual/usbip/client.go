@@ -230,10 +230,14 @@ func (c *Client) answer(r io.Reader) error {
 		if t == nil {
 			return protocolf("completion of transfer %d, which is not pending", answer.number)
 		}
+		room := len(t.Data)
 		if t.Endpoint&usbdev.In != 0 {
-			if answer.length < 0 || int(answer.length) > t.Room {
-				return protocolf("%d bytes for %d", answer.length, t.Room)
-			}
+			room = t.Room
+		}
+		if answer.length < 0 || int(answer.length) > room {
+			return protocolf("%d bytes for %d", answer.length, room)
+		}
+		if t.Endpoint&usbdev.In != 0 {
 			t.Data = make([]byte, answer.length)
 			if _, err := io.ReadFull(r, t.Data); err != nil {
 				return err

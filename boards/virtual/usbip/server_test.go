@@ -73,6 +73,29 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
+// TestHostileServer: a server says that a transfer to the device has carried another number of bytes than there are.
+func TestHostileServer(t *testing.T) {
+	for _, actual := range []uint32{4, 0xFFFFFFFF} {
+		ours, theirs := net.Pipe()
+		c := usbip.NewClient(ours, usbip.Info{})
+		go func() {
+			b := make([]byte, 48+3)
+			if _, err := io.ReadFull(theirs, b); err == nil {
+				binary.BigEndian.PutUint32(b, 3) // RET_SUBMIT
+				binary.BigEndian.PutUint32(b[20:], 0)
+				binary.BigEndian.PutUint32(b[24:], actual)
+				theirs.Write(b[:48])
+			}
+		}()
+		x := carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("abc")})
+		if x.Status != usbdev.Gone || x.Actual != 0 {
+			t.Errorf("%d bytes: %v, %d carried", int32(actual), x.Status, x.Actual)
+		}
+		c.Close()
+		theirs.Close()
+	}
+}
+
 // TestIdleEndpoint leaves many transfers pending at one endpoint while requests work, and cancels them.
 func TestIdleEndpoint(t *testing.T) {
 	e := newEcho()

@@ -66,8 +66,11 @@ func withSockets(ctx *cli.Context, do func(s *socket.Stack, address string)) err
 	defer try.Finally(node.Close)
 	s := try.Get(socket.Open(ctx.Context, node, o))
 	defer try.Finally(s.Close)
-	do(s, ctx.Args().Get(1))
-	return nil
+	err := try.Run(func() { do(s, ctx.Args().Get(1)) })
+	if err != nil && ctx.Context.Err() != nil { // what was closed for that fails
+		err = ctx.Context.Err()
+	}
+	return err
 }
 
 // sockNetwork is what the flags ask for, as package net calls it.

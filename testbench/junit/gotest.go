@@ -10,11 +10,12 @@ import (
 )
 
 // FromGoTest reads what "go test -json" prints: a suite for each package, a case for each test, those within others too, as "TestX/case". It returns how long
-// all took, by the first and the last event. A package that fails outside its tests, as one that does not compile, has a case of the name "package".
+// all took, by the first and the last event. A package that fails outside its tests, as one that does not compile, or that does not end has a case of the name "package".
 func FromGoTest(r io.Reader) (suites []Suite, elapsed time.Duration, err error) {
 	type key struct{ pkg, test string }
 	type running struct {
 		output strings.Builder
+		began  bool // a package
 		action string
 		took   time.Duration
 	}
@@ -52,6 +53,8 @@ func FromGoTest(r io.Reader) (suites []Suite, elapsed time.Duration, err error) 
 		switch e.Action {
 		case "output", "build-output":
 			t.output.WriteString(e.Output)
+		case "start":
+			t.began = true
 		case "pass", "fail", "skip":
 			t.action, t.took = e.Action, time.Duration(e.Elapsed*float64(time.Second))
 		}
@@ -68,6 +71,8 @@ func FromGoTest(r io.Reader) (suites []Suite, elapsed time.Duration, err error) 
 		t := tests[k]
 		c := Case{Class: k.pkg, Name: k.test, Elapsed: t.took, Output: t.output.String()}
 		switch {
+		case k.test == "" && t.began && t.action == "":
+			c.Name, c.Failure = "package", "did not end: go test ended before"
 		case k.test == "" && (t.action != "fail" || slices.ContainsFunc(order, func(o key) bool {
 			return o.pkg == k.pkg && o.test != "" && tests[o].action != "pass" && tests[o].action != "skip"
 		})):

@@ -45,6 +45,21 @@ func TestFromGoTest(t *testing.T) {
 			{Class: "x/good", Name: "TestD", Failure: "panic: testbench: no clock edge"},
 		}},
 	})
+	cut := `{"Time":"2026-01-01T10:00:00Z","Action":"start","Package":"x/whole"}
+{"Time":"2026-01-01T10:00:01Z","Action":"pass","Package":"x/whole","Test":"TestA","Elapsed":1}
+{"Time":"2026-01-01T10:00:01Z","Action":"pass","Package":"x/whole","Elapsed":1}
+{"Time":"2026-01-01T10:00:02Z","Action":"start","Package":"x/cut"}
+{"Time":"2026-01-01T10:00:03Z","Action":"pass","Package":"x/cut","Test":"TestA","Elapsed":1}
+` // go test was killed
+	suites, _, err = junit.FromGoTest(strings.NewReader(cut))
+	check.Fatal(t, err)
+	check.Equal(t, "suites of a run that was cut off", suites, []junit.Suite{
+		{Name: "x/whole", Cases: []junit.Case{{Class: "x/whole", Name: "TestA", Elapsed: time.Second}}},
+		{Name: "x/cut", Cases: []junit.Case{
+			{Class: "x/cut", Name: "package", Failure: "did not end: go test ended before"},
+			{Class: "x/cut", Name: "TestA", Elapsed: time.Second},
+		}},
+	})
 	for _, text := range []string{"", "ok  	x/good	0.1s\n"} {
 		_, _, err := junit.FromGoTest(strings.NewReader(text))
 		check.Fails(t, text, err, nil, "want the output of go test -json")

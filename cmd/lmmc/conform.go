@@ -97,7 +97,7 @@ func conform(ctx *cli.Context) error {
 	}
 	run := campaignOptions(ctx)
 	run.Jobs = cmp.Or(run.Jobs, runtime.NumCPU())
-	junit := try.Get(os.Create(cmp.Or(ctx.String("junit"), os.DevNull))) // now, so that a wrong path does not cost a whole run
+	junit := openJUnit(ctx)
 	defer junit.Close()
 
 	options := conformance.Options{Peer: peer, Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
@@ -106,7 +106,7 @@ func conform(ctx *cli.Context) error {
 		return err
 	}
 	err = errors.Join(err, finish(ctx, options.Filter == "" && err == nil, "conform", report, writeConform))
-	err = errors.Join(err, report.WriteJUnit(junit))
+	err = errors.Join(err, junit.write(report.WriteJUnit))
 	return errors.Join(orFailed(err, report.Count(conformance.Fail), len(report.Results), "cases"), junit.Close())
 }
 

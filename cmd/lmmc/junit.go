@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -9,6 +13,23 @@ import (
 	"github.com/stafflink/lmmc/testbench/junit"
 	"github.com/stafflink/lmmc/testbench/results"
 )
+
+// junitFile is the file of --junit.
+type junitFile struct{ *os.File }
+
+// openJUnit opens it now, so that a wrong path does not cost a whole run. What it holds stays until there is a report.
+func openJUnit(ctx *cli.Context) junitFile {
+	return junitFile{try.Get(os.OpenFile(cmp.Or(ctx.String("junit"), os.DevNull), os.O_WRONLY|os.O_CREATE, 0o666))}
+}
+
+func (f junitFile) write(report func(io.Writer) error) error {
+	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() {
+		if err := errors.Join(err, f.Truncate(0)); err != nil {
+			return err
+		}
+	}
+	return report(f)
+}
 
 func junitCommand() *cli.Command {
 	return &cli.Command{

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -83,7 +81,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 		seed := ctx.Uint64("seed")
 		options.Seed = &seed
 	}
-	junit := try.Get(os.Create(cmp.Or(ctx.String("junit"), os.DevNull))) // now, so that a wrong path does not cost a whole run
+	junit := openJUnit(ctx)
 	defer junit.Close()
 
 	progress := startTicker(ctx.App.ErrWriter, "building models, then running")
@@ -99,7 +97,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 		names := collect(scenarios, func(s suite.Scenario) string { return s.Name })
 		return hinted(err, []string{options.Filter}, names)
 	}
-	err = errors.Join(err, report.WriteJUnit(junit))
+	err = errors.Join(err, junit.write(report.WriteJUnit))
 	stamp, stampErr := newStamp(ctx, options.RTL, "verilator")
 	err = errors.Join(err, stampErr)
 	write := func(b *strings.Builder, _ suite.SimDocument) { writeReport(b, report) }

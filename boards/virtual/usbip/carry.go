@@ -17,6 +17,7 @@ const (
 	maxLength = 16 << 20
 	maxUnder  = 64 << 20 // bytes
 	maxCount  = 4096
+	maxQueued = 1 << 20 // bytes of answers that the client does not read, before no further command is taken
 )
 
 // Carry carries transfers between a device and the connection that imported it, until the connection ends, which is no
@@ -24,7 +25,7 @@ const (
 // a socket to the kernel (package vhci) without a server.
 func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 	c := &carrier{host: host, pending: map[uint32]underway{}}
-	c.more.L = &c.mu
+	c.more.L, c.less.L = &c.mu, &c.mu
 	var work sync.WaitGroup
 	ended := make(chan struct{})
 	work.Go(func() {
@@ -38,6 +39,10 @@ func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 	work.Go(func() {
 		c.write(conn)
 		conn.Close() // so that the reader ends
+		c.mu.Lock()
+		c.closed = true
+		c.less.Signal()
+		c.mu.Unlock()
 	})
 	err := c.read(bufio.NewReaderSize(conn, 1<<16))
 	host.Close() // before the client notices, which may import the device again at once
@@ -55,7 +60,8 @@ type carrier struct {
 	host *usbdev.Host
 
 	mu      sync.Mutex
-	more    sync.Cond           // out or closed has changed
+	more    sync.Cond           // there is something in out, or closed is set
+	less    sync.Cond           // there is less in out, or closed is set
 	pending map[uint32]underway // by their numbers
 	under   int                 // bytes of them
 	out     []byte              // to be written
@@ -77,6 +83,7 @@ func (c *carrier) write(conn io.Writer) {
 			c.more.Wait()
 		}
 		b, c.out = c.out, b[:0]
+		c.less.Signal()
 		closed := c.closed
 		c.mu.Unlock()
 		if closed {
@@ -97,6 +104,11 @@ func (c *carrier) enqueue(answer command, data []byte) {
 // read carries out commands until the connection ends.
 func (c *carrier) read(r io.Reader) error {
 	for {
+		c.mu.Lock()
+		for len(c.out) > maxQueued && !c.closed {
+			c.less.Wait()
+		}
+		c.mu.Unlock()
 		var b [header]byte
 		if _, err := io.ReadFull(r, b[:]); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {

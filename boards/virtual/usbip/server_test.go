@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -70,6 +71,33 @@ func TestTransfers(t *testing.T) {
 	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("longer")})
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4}); x.Status != usbdev.Overflow || string(x.Data) != "long" {
 		t.Errorf("%v %q", x.Status, x.Data)
+	}
+}
+
+// TestDeaf: a client that sends commands and reads no answers has to wait, before the server has no memory left.
+func TestDeaf(t *testing.T) {
+	e := newEcho()
+	host := check.Must(e.device.Attach())(t)
+	ours, theirs := net.Pipe()
+	ended := check.Go(func() error { return usbip.Carry(t.Context(), theirs, host) })
+	command := make([]byte, 48) // GET_DESCRIPTOR of the configuration
+	binary.BigEndian.PutUint32(command, 1)
+	binary.BigEndian.PutUint32(command[12:], 1)
+	binary.BigEndian.PutUint32(command[24:], 255)
+	copy(command[40:], []byte{0x80, 6, 0, 2, 0, 0, 255, 0})
+	var err error
+	sent := 0
+	for ; err == nil && sent < 1<<17; sent++ {
+		binary.BigEndian.PutUint32(command[4:], uint32(sent))
+		check.Fatal(t, ours.SetWriteDeadline(time.Now().Add(2*time.Second)))
+		_, err = ours.Write(command)
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d commands were taken without an answer being read: %v", sent, err)
+	}
+	ours.Close()
+	if err := <-ended; err != nil && !errors.Is(err, usbip.ErrProtocol) {
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
@@ -69,10 +70,15 @@ func Serve(ctx context.Context, l net.Listener, exports []Export, log *slog.Logg
 	slots := make(chan struct{}, maxClients)
 	for {
 		conn, err := l.Accept()
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE): // until there is a descriptor
+			log.Warn("cannot let anybody in", "why", err)
+			time.Sleep(100 * time.Millisecond)
+			continue
+		default:
 			return errors.Join(err, l.Close())
 		}
 		select {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,6 +73,28 @@ func TestTransfers(t *testing.T) {
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4}); x.Status != usbdev.Overflow || string(x.Data) != "long" {
 		t.Errorf("%v %q", x.Status, x.Data)
 	}
+}
+
+// short has no descriptor for the first connections.
+type short struct {
+	net.Listener
+	left int
+}
+
+func (s *short) Accept() (net.Conn, error) {
+	if s.left--; s.left >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return s.Listener.Accept()
+}
+
+// TestNoDescriptors: a server that has none left for a connection goes on.
+func TestNoDescriptors(t *testing.T) {
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	check.Background(t, func(ctx context.Context) error {
+		return usbip.Serve(ctx, &short{l, 2}, []usbip.Export{{BusID: "1-1", Device: newEcho().device}}, nil)
+	})
+	client(t, l.Addr(), "1-1")
 }
 
 // TestDeaf: a client that sends commands and reads no answers has to wait, before the server has no memory left.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"syscall"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
@@ -107,7 +108,11 @@ func Serve(ctx context.Context, l net.Listener, open func(context.Context) (host
 			}
 			return ctx.Err()
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE): // until there is a descriptor
+			time.Sleep(100 * time.Millisecond)
+			continue
+		case err != nil:
 			return err
 		}
 		t, err := open(ctx)

@@ -64,9 +64,11 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 	if object, ok := s.find(d, key); ok {
 		return object
 	}
-	dir := s.cache.path("build/" + key)
-	try.Wrap(errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o777)), "verilator: cache") // a killed process may have left one
-	defer os.RemoveAll(dir)
+	folder := s.cache.path("build/" + key)
+	try.Wrap(errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o777)), "verilator: cache") // a killed process may have left one
+	defer os.RemoveAll(folder)
+	dir, err := os.MkdirTemp(folder, "") // a Verilator that outlives such a process goes on writing to the one of that
+	try.Wrap(err, "verilator: cache")
 
 	root := ""
 	if d.FS != nil {
@@ -81,7 +83,7 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 	out, err := command(ctx, root, s.tools.verilator, args...)
 	try.OK(d.toolError(ctx, out, err))
 	bare := d
-	if w := d.wrapped(dir); w != nil {
+	if w := d.wrapped(dir, folder); w != nil {
 		args = append([]string{"--Mdir", dir}, w.buildArguments()...)
 		if inside != nil {
 			args = append(args, filepath.Join(dir, publicFile))

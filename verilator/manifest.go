@@ -91,7 +91,7 @@ func (s *support) filesRead(d *Design, dir string) map[string]string {
 		if strings.HasPrefix(name, s.tools.verilator) {
 			continue // the program itself, which the key covers
 		}
-		if filepath.Dir(name) == dir {
+		if filepath.Dir(name) == dir || filepath.Dir(name) == filepath.Dir(dir) {
 			continue // what we have written
 		}
 		data, err := d.read(name)

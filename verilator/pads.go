@@ -18,8 +18,9 @@ const (
 	padsFile = "lmmc_pads.sv"
 )
 
-// wrapped returns the design around which a wrapper is the top module; nil when it has no inout ports. Verilator has generated the bare design in dir.
-func (d *Design) wrapped(dir string) *Design {
+// wrapped returns the design around which a wrapper is the top module; nil when it has no inout ports. Verilator has generated the bare design in dir. The wrapper
+// is put into a folder whose name does not change: the code that is generated of it has that in it.
+func (d *Design) wrapped(dir, folder string) *Design {
 	header := string(try.Get(os.ReadFile(filepath.Join(dir, "Vmodel.h"))))
 	ports := try.Get(d.parsePorts(header))
 	if !slices.ContainsFunc(ports, func(p Port) bool { return p.Direction == inout }) {
@@ -30,15 +31,15 @@ func (d *Design) wrapped(dir string) *Design {
 			try.Failf("%w: design %s has inout ports and %s, which the wrapper around them does not pass on: %s", ErrPort, d.Top, p, wrap)
 		}
 	}
-	try.OK(os.WriteFile(filepath.Join(dir, padsFile), []byte(d.padsText(ports)), 0o666))
+	try.OK(os.WriteFile(filepath.Join(folder, padsFile), []byte(d.padsText(ports)), 0o666))
 	config := fmt.Sprintf("`verilator_config\nno_inline -module %q\n", d.Top)
-	try.OK(os.WriteFile(filepath.Join(dir, "pads.vlt"), []byte(config), 0o666))
+	try.OK(os.WriteFile(filepath.Join(folder, "pads.vlt"), []byte(config), 0o666))
 	for _, f := range try.Get(filepath.Glob(filepath.Join(dir, "Vmodel*"))) {
 		try.OK(os.Remove(f))
 	}
 	w := *d
 	w.Top, w.Params = padsTop, nil
-	w.Sources = append(slices.Clone(d.Sources), filepath.Join(dir, padsFile), filepath.Join(dir, "pads.vlt"))
+	w.Sources = append(slices.Clone(d.Sources), filepath.Join(folder, padsFile), filepath.Join(folder, "pads.vlt"))
 	w.Flags = append(slices.Clone(d.Flags), "-fno-gate", "-fno-dfg") // which pass over the enables
 	return &w
 }

@@ -136,16 +136,25 @@ func (m *Master) open(c *testbench.Task, address Address, read byte, data []byte
 
 func (m *Master) quarter(c *testbench.Task, n uint64) { m.bus.Wait(c, n*m.bus.config.Quarter) }
 
-// free waits until no other master uses the bus.
+// free waits until no other master has used the bus for as long as a bit takes.
 func (m *Master) free(c *testbench.Task) {
-	c.Until(func() bool { return !m.bus.begun && m.bus.line == end{1, 1} }, 0)
-	m.quarter(c, 2)
+	idle := func() bool { return !m.bus.begun && m.bus.line == end{1, 1} }
+	for quiet := uint64(0); quiet < 4*m.bus.config.Quarter; quiet++ {
+		if !idle() {
+			c.Until(idle, 0)
+			quiet = 0
+		}
+		m.bus.Wait(c, 1)
+	}
 }
 
+// start makes a START: at once on a bus that is free, or a repeated one.
 func (m *Master) start(c *testbench.Task) {
-	m.sda = 1
-	m.quarter(c, 1)
-	m.high(c)
+	if m.scl == 0 {
+		m.sda = 1
+		m.quarter(c, 1)
+		m.high(c)
+	}
 	m.sda = 0
 	m.quarter(c, 2)
 	m.scl = 0

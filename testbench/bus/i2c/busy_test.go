@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/bus/i2c"
+	"github.com/stafflink/lmmc/testbench/bus/memory"
 )
 
 // A master that comes a little later than another one either begins with it, or waits until that one has ended.
@@ -51,3 +52,27 @@ func TestAMasterThatComesLater(t *testing.T) {
 
 // A transfer that is given up lets the lines go.
 // While the reset acts nobody pulls a line, and what was under way is over.
+func TestReset(t *testing.T) {
+	b := testbench.New(t, design("i2c_regs"), testbench.Config{Wave: testbench.WaveNever})
+	wires := check.Must(i2c.NewBus(b, "", i2c.Config{}))(t)
+	m := wires.NewMaster()
+	check.Must(wires.AddTarget(0x50, &i2c.EEPROM{Target: memory.New(16)}))(t)
+	check.Fatal(t, b.Reset("rst", 2))
+	sda, scl := check.Must(b.Signal("sda_i"))(t), check.Must(b.Signal("scl_i"))(t)
+	b.Go("master", func(c *testbench.Task) {
+		_, err := m.Read(c, 0x50, 8) // zeros, for which the target pulls SDA
+		t.Logf("the transfer ends with %v", err)
+		got, err := m.Read(c, 0x50, 1)
+		if err != nil || !bytes.Equal(got, []byte{0}) {
+			c.Fatalf("after the reset: %x, %v", got, err)
+		}
+	})
+	check.Fatal(t, b.Step(300))
+	check.Equal(t, "SDA", sda.Get(), 0)
+	check.Fatal(t, b.Model().Poke("rst", 1))
+	check.Fatal(t, b.Step(3))
+	check.Equal(t, "SDA in reset", sda.Get(), 1)
+	check.Equal(t, "SCL in reset", scl.Get(), 1)
+	check.Fatal(t, b.Model().Poke("rst", 0))
+	check.Fatal(t, b.Run(10_000))
+}

@@ -102,6 +102,7 @@ type Bus struct {
 	value    uint16
 	nack     bool
 	since    uint64 // clocks since the last edge of SCL
+	resets   uint64 // clocks in reset
 	edges    uint64
 	coverage testbench.Coverage
 	bytes    *testbench.Point
@@ -165,11 +166,11 @@ func (i *Bus) settle() {
 }
 
 func (i *Bus) drive() {
-	i.settle()
 	if i.InReset() {
-		i.was, i.begun, i.line = end{1, 1}, false, end{1, 1}
+		i.restart()
 		return
 	}
+	i.settle()
 	i.since++
 	was, now := i.was, i.line
 	i.was = now
@@ -189,6 +190,20 @@ func (i *Bus) drive() {
 		t.step(was, now, start, stop)
 	}
 	i.settle()
+}
+
+// restart lets the lines go, and forgets what was under way.
+func (i *Bus) restart() {
+	i.resets++
+	i.was, i.line, i.begun, i.ten = end{1, 1}, end{1, 1}, false, 0
+	for _, e := range i.ends {
+		*e = end{1, 1}
+	}
+	for _, t := range i.targets {
+		t.restart()
+	}
+	i.scl.in.Set(1)
+	i.sda.in.Set(1)
 }
 
 func (i *Bus) time(what string, least uint64) {

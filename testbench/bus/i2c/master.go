@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus"
 )
 
 // How a transfer of a Master ends that was not carried out.
@@ -17,10 +18,11 @@ var (
 type Master struct {
 	bus *Bus
 	*end
+	resets uint64 // of the bus, when the transfer began
 }
 
 // NewMaster puts a master on the bus.
-func (i *Bus) NewMaster() *Master { return &Master{i, i.join()} }
+func (i *Bus) NewMaster() *Master { return &Master{bus: i, end: i.join()} }
 
 // Address is the address of a device: 7 bits, without the bit for reading, or 10 bits by Ten.
 type Address uint16
@@ -55,7 +57,7 @@ func (a Address) first(read byte) byte {
 	return byte(a)<<1 | read
 }
 
-// Write writes bytes to a device. The error wraps ErrNack, and says which byte, or ErrArbitration.
+// Write writes bytes to a device. The error wraps ErrNack, and says which byte, ErrArbitration, or bus.ErrReset.
 func (m *Master) Write(c *testbench.Task, address Address, data ...byte) error {
 	_, err := m.Transfer(c, address, data, 0)
 	return err
@@ -71,7 +73,9 @@ func (m *Master) Transfer(c *testbench.Task, address Address, out []byte, n int)
 	if err := address.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.bus, err)
 	}
+	defer func() { m.scl, m.sda = 1, 1 }() // also when it is given up
 	m.free(c)
+	m.resets = m.bus.resets
 	if len(out) > 0 || n == 0 || address&isTen != 0 {
 		if err := m.open(c, address, 0, out); err != nil {
 			return nil, err
@@ -138,7 +142,7 @@ func (m *Master) quarter(c *testbench.Task, n uint64) { m.bus.Wait(c, n*m.bus.co
 
 // free waits until no other master has used the bus for as long as a bit takes.
 func (m *Master) free(c *testbench.Task) {
-	idle := func() bool { return !m.bus.begun && m.bus.line == end{1, 1} }
+	idle := func() bool { return !m.bus.InReset() && !m.bus.begun && m.bus.line == end{1, 1} }
 	for quiet := uint64(0); quiet < 4*m.bus.config.Quarter; quiet++ {
 		if !idle() {
 			c.Until(idle, 0)
@@ -193,6 +197,9 @@ func (m *Master) bit(c *testbench.Task, v uint64, ours bool) (uint64, error) {
 	m.quarter(c, 1)
 	m.high(c)
 	got := m.bus.line.sda
+	if m.resets != m.bus.resets {
+		return 0, fmt.Errorf("i2c: %w", bus.ErrReset)
+	}
 	if ours && got != v {
 		m.scl, m.sda = 1, 1
 		return 0, fmt.Errorf("%w: somebody pulls SDA", ErrArbitration)

@@ -51,6 +51,14 @@ func (i *Bus) AddTarget(address Address, d Device) (*Target, error) {
 // put drives SDA when its hold time has passed.
 func (t *Target) put(v uint64) { t.next, t.wait = v, t.bus.config.Hold }
 
+// restart is in reset, which has let the lines go.
+func (t *Target) restart() {
+	if t.chosen {
+		t.device.Stop()
+	}
+	*t = Target{Stall: t.Stall, bus: t.bus, address: t.address, device: t.device, end: t.end, next: 1}
+}
+
 func (t *Target) step(was, now end, start, stop bool) {
 	if t.stretch && !t.Stall.Now() {
 		t.stretch, t.scl = false, 1

@@ -51,6 +51,21 @@ func TestAMasterThatComesLater(t *testing.T) {
 }
 
 // A transfer that is given up lets the lines go.
+func TestATransferThatIsGivenUp(t *testing.T) {
+	b := testbench.New(t, design("i2c_regs"), testbench.Config{Wave: testbench.WaveNever})
+	wires := check.Must(i2c.NewBus(b, "", i2c.Config{}))(t)
+	check.Fatal(t, b.Reset("rst", 2))
+	m, other := wires.NewMaster(), wires.NewMaster()
+	b.Go("masters", func(c *testbench.Task) {
+		if err := c.Within(testbench.Cycles(45), func() { _ = m.Write(c, 0x42, 1, 2) }); err == nil {
+			c.Fatalf("it has ended")
+		}
+		c.Cycles(100)
+		_ = other.Write(c, 0x42, 1, 3)
+	})
+	check.Fatal(t, b.Run(10_000))
+}
+
 // While the reset acts nobody pulls a line, and what was under way is over.
 func TestReset(t *testing.T) {
 	b := testbench.New(t, design("i2c_regs"), testbench.Config{Wave: testbench.WaveNever})

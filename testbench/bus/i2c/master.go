@@ -73,9 +73,20 @@ func (m *Master) Transfer(c *testbench.Task, address Address, out []byte, n int)
 	if err := address.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.bus, err)
 	}
-	defer func() { m.scl, m.sda = 1, 1 }() // also when it is given up
 	m.free(c)
 	m.resets = m.bus.resets
+	over := false
+	defer func() {
+		if m.scl, m.sda = 1, 1; !over { // it is given up, and nobody else sends a STOP
+			m.bus.begun = false
+		}
+	}()
+	in, err := m.transfer(c, address, out, n)
+	over = true
+	return in, err
+}
+
+func (m *Master) transfer(c *testbench.Task, address Address, out []byte, n int) ([]byte, error) {
 	if len(out) > 0 || n == 0 || address&isTen != 0 {
 		if err := m.open(c, address, 0, out); err != nil {
 			return nil, err

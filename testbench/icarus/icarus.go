@@ -112,9 +112,9 @@ func (r *Recorder) play(ctx context.Context, d verilator.Design) string {
 		}
 		return filepath.Join(src, name)
 	}
-	try.OK(os.WriteFile(filepath.Join(dir, "bench.v"), []byte(r.bench(d)), 0o666))
+	try.OK(os.WriteFile(filepath.Join(dir, "bench.v"), []byte(r.bench(d, filepath.Join(dir, "stimuli"))), 0o666))
 	try.OK(os.WriteFile(filepath.Join(dir, "stimuli"), []byte(strings.Join(r.stimuli, "\n")+"\n"), 0o666))
-	args := []string{"-g2005-sv", "-o", filepath.Join(dir, "bench.vvp"), "-s", "bench"}
+	args := []string{"-g2005-sv", "-o", filepath.Join(dir, "bench.vvp"), "-s", "lmmc_bench"}
 	for name, value := range d.Defines {
 		args = append(args, "-D"+name+"="+value)
 	}
@@ -124,15 +124,19 @@ func (r *Recorder) play(ctx context.Context, d verilator.Design) string {
 	for _, s := range d.Sources {
 		args = append(args, at(s))
 	}
-	run(ctx, dir, "iverilog", append(args, "bench.v")...)
-	return run(ctx, dir, "vvp", "-n", "bench.vvp")
+	run(ctx, src, "iverilog", append(args, filepath.Join(dir, "bench.v"))...)
+	return run(ctx, src, "vvp", "-n", filepath.Join(dir, "bench.vvp"))
 }
 
 func (r *Recorder) compare(out string, from int) (result Result) {
 	lines := bufio.NewScanner(strings.NewReader(out))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() && result.Cycles < len(r.outputs) {
-		theirs, ours := lines.Text(), r.outputs[result.Cycles]
+		_, theirs, is := strings.Cut(lines.Text(), mark)
+		if !is {
+			continue // what the design prints
+		}
+		ours := r.outputs[result.Cycles]
 		if len(theirs) != len(ours) {
 			try.Failf("icarus: unexpected output %q", theirs)
 		}
@@ -154,8 +158,11 @@ func (r *Recorder) compare(out string, from int) (result Result) {
 	return result
 }
 
-// bench is a module that plays the stimuli and prints the outputs after each rising edge.
-func (r *Recorder) bench(d verilator.Design) string {
+// mark stands before outputs in what the bench prints.
+const mark = "lmmc_outputs "
+
+// bench is a module that plays the stimuli of a file and prints the outputs after each rising edge. Its own names are none that a design has.
+func (r *Recorder) bench(d verilator.Design, stimuli string) string {
 	var ports, params []string
 	for _, p := range append(append([]verilator.Port{}, r.in...), r.out...) {
 		ports = append(ports, fmt.Sprintf(".%s(%s)", p.Name, p.Name))
@@ -164,7 +171,7 @@ func (r *Recorder) bench(d verilator.Design) string {
 		params = append(params, fmt.Sprintf(".%s(%s)", name, value))
 	}
 	var b strings.Builder
-	b.WriteString("module bench;\n    reg clk = 0;\n")
+	b.WriteString("module lmmc_bench;\n    reg lmmc_clk = 0;\n")
 	width := 0
 	for _, p := range r.in {
 		fmt.Fprintf(&b, "    reg [%d:0] %s = 0;\n", p.Width-1, p.Name)
@@ -173,11 +180,12 @@ func (r *Recorder) bench(d verilator.Design) string {
 	for _, p := range r.out {
 		fmt.Fprintf(&b, "    wire [%d:0] %s;\n", p.Width-1, p.Name)
 	}
-	fmt.Fprintf(&b, "    %s #(%s) dut (.%s(clk), %s);\n", d.Top, strings.Join(params, ", "), r.clock, strings.Join(ports, ", "))
-	fmt.Fprintf(&b, "    reg [%d:0] stimuli [0:%d];\n    integer i;\n", width-1, len(r.stimuli)-1)
-	fmt.Fprintf(&b, "    initial begin\n        $readmemb(\"stimuli\", stimuli);\n        for (i = 0; i < %d; i = i + 1) begin\n", len(r.stimuli))
-	fmt.Fprintf(&b, "            {%s} = stimuli[i];\n            #1 clk = 1;\n            #1 $display(\"%%b\", {%s});\n            clk = 0;\n",
-		names(r.in), names(r.out))
+	fmt.Fprintf(&b, "    %s #(%s) lmmc_dut (.%s(lmmc_clk), %s);\n", d.Top, strings.Join(params, ", "), r.clock, strings.Join(ports, ", "))
+	fmt.Fprintf(&b, "    reg [%d:0] lmmc_stimuli [0:%d];\n    integer lmmc_i;\n", width-1, len(r.stimuli)-1)
+	fmt.Fprintf(&b, "    initial begin\n        $readmemb(%q, lmmc_stimuli);\n        for (lmmc_i = 0; lmmc_i < %d; lmmc_i = lmmc_i + 1) begin\n", stimuli,
+		len(r.stimuli))
+	fmt.Fprintf(&b, "            {%s} = lmmc_stimuli[lmmc_i];\n            #1 lmmc_clk = 1;\n            #1 $display(\"%s%%b\", {%s});\n            lmmc_clk = 0;\n",
+		names(r.in), mark, names(r.out))
 	b.WriteString("            #1;\n        end\n        $finish;\n    end\nendmodule\n")
 	return b.String()
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stafflink/lmmc/verilator"
@@ -16,7 +18,7 @@ import (
 // New, Bind, Run and the others end it. A failing test's log says how to repeat it and where the wave is.
 func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	t.Helper()
-	c.Name = cmp.Or(c.Name, t.Name())
+	c.Name = cmp.Or(c.Name, nameIn(t))
 	c.Watchdog = cmp.Or(c.Watchdog, defaultWatchdog)
 	if c.Seed == 0 {
 		c.Seed = TestSeed(t)
@@ -52,6 +54,21 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 		}
 	})
 	return b
+}
+
+// benches counts those of New by test.
+var benches sync.Map
+
+// nameIn names a bench after its test, with a number if it is not the test's first.
+func nameIn(t testing.TB) string {
+	n, counted := benches.LoadOrStore(t, new(atomic.Int64))
+	if !counted {
+		t.Cleanup(func() { benches.Delete(t) })
+	}
+	if k := n.(*atomic.Int64).Add(1); k > 1 {
+		return fmt.Sprintf("%s#%d", t.Name(), k)
+	}
+	return t.Name()
 }
 
 // Report says how to repeat what the bench did, and where its wave is if there is one.

@@ -52,7 +52,7 @@ func (f *Frame) reads() bool { return f.Op == Read22 || f.Op == Read }
 const (
 	RulePreamble   = "IEEE 802.3, 22.2.4.5.2" // 32 ones
 	RuleOp         = "IEEE 802.3, 22.2.4.5.4" // the operation code
-	RuleTurnaround = "IEEE 802.3, 22.2.4.5.7" // for a write 10; for a read the station lets go
+	RuleTurnaround = "IEEE 802.3, 22.2.4.5.7" // for a write 10; for a read the station lets go, until the data have come
 	RuleEdge       = "IEEE 802.3, 22.3.4"     // the station changes MDIO away from the rising edge of MDC
 )
 
@@ -182,6 +182,9 @@ func (y *PHY) bit(v uint64) {
 	}
 	y.bits++
 	y.shift = y.shift<<1 | uint32(v)
+	if y.frame.reads() && y.bits >= 15 && (y.t != nil || y.e != nil) && y.driven() {
+		y.Violate(RuleTurnaround, "the station drives MDIO with bit %d of a read: want it to let go from the turnaround on, bit 15", y.bits)
+	}
 	switch {
 	case y.bits == 14:
 		y.head()
@@ -228,9 +231,6 @@ func (y *PHY) head() {
 func (y *PHY) turn(v uint64) {
 	if want := uint64(16 - y.bits); !y.frame.reads() && v != want {
 		y.Violate(RuleTurnaround, "bit %d of the turnaround of a write is %d, want %d", y.bits-14, v, want)
-	}
-	if y.frame.reads() && (y.t != nil || y.e != nil) && y.driven() {
-		y.Violate(RuleTurnaround, "the station drives MDIO in the turnaround of a read")
 	}
 }
 
@@ -295,6 +295,9 @@ func NewStation(b *testbench.Bench, prefix string, c Config) (*Station, error) {
 
 // Do sends a frame, and returns what a read has brought. Without an answer that is 0xFFFF, and the error says so.
 func (s *Station) Do(c *testbench.Task, f Frame) (uint16, error) {
+	if f.PHY > 31 || f.Register > 31 || f.Op > Read {
+		return 0, fmt.Errorf("%s: %+v: want a PHY and a register up to 31, and an operation up to %d", s, f, Read)
+	}
 	if !s.config.NoPreamble {
 		for range 32 {
 			s.bit(c, 1)

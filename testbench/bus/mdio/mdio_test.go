@@ -59,6 +59,8 @@ func TestPHY(t *testing.T) {
 		check.Equal(t, "clause 45, behind", do(45, mdio.Read, 3, 0), 0)
 		_, err := s.Do(c, mdio.Frame{Clause: 22, Op: mdio.Read22, PHY: 8})
 		check.Fails(t, "another", err, nil, "address 8")
+		_, err = s.Do(c, mdio.Frame{Clause: 22, Op: mdio.Read22, PHY: 32})
+		check.Fails(t, "no address", err, nil, "want a PHY and a register up to 31")
 	})
 	check.Fatal(t, b.Run(100_000))
 	check.Equal(t, "frames", y.Frames(), 6)
@@ -75,10 +77,11 @@ func TestViolations(t *testing.T) {
 	}{
 		{mdio.RuleEdge, 1, mdio.Config{}, mdio.Frame{Clause: 22, Op: mdio.Write}},
 		{mdio.RuleTurnaround, 2, mdio.Config{}, mdio.Frame{Clause: 22, Op: mdio.Read22}},
+		{mdio.RuleTurnaround, 3, mdio.Config{}, mdio.Frame{Clause: 22, Op: mdio.Read22}},
 		{mdio.RulePreamble, 0, mdio.Config{NoPreamble: true}, mdio.Frame{Clause: 22, Op: mdio.Write}},
 		{mdio.RuleOp, 0, mdio.Config{}, mdio.Frame{Clause: 22, Op: mdio.Read}},
 	} {
-		t.Run(test.rule, func(t *testing.T) {
+		t.Run(fmt.Sprint(test.rule, " ", test.broken), func(t *testing.T) {
 			b := testbench.New(t, design("mdio_pins"), testbench.Config{})
 			check.Fatal(t, b.Model().Poke("broken", test.broken))
 			s := check.Must(mdio.NewStation(b, "h", test.station))(t)

@@ -25,7 +25,7 @@ module mdio_pins (
             if (bits == 6'd2) reading <= h_mdio_i;
             if (bits == 6'd32) bits <= 6'd0;
         end
-        if (!h_mdc && d_mdc) d_mdio_t <= bits >= 6'd14 && bits != 6'd32 && reading && broken != 3'd2;
+        if (!h_mdc && d_mdc) d_mdio_t <= bits >= 6'd14 && bits != 6'd32 && reading && broken != 3'd2 && !(broken == 3'd3 && bits > 6'd20);
         if (rst) {d_mdc, d_mdio_t, bits} <= 8'd0;
     end
 endmodule

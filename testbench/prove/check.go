@@ -176,7 +176,7 @@ func (p work) run(ctx context.Context, name string, args ...string) ([]byte, err
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = &out, &out
-	own(cmd)
+	defer own(cmd)()
 	cmd.Dir = p.dir
 	err := cmd.Run()
 	if ctx.Err() != nil {

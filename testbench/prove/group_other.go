@@ -4,4 +4,4 @@ package prove
 
 import "os/exec"
 
-func own(*exec.Cmd) {}
+func own(*exec.Cmd) (ended func()) { return func() {} }

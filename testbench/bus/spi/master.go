@@ -48,6 +48,7 @@ func (m *Master) Deselect(c *testbench.Task) {
 
 // Exchange sends words on MOSI and returns what has come on MISO meanwhile.
 func (m *Master) Exchange(c *testbench.Task, words ...uint64) []uint64 {
+	m.fit(c, words)
 	came := make([]uint64, len(words))
 	for i, w := range words {
 		came[i] = m.word(c, m.config.Bits, 0, 1, &w)
@@ -58,6 +59,7 @@ func (m *Master) Exchange(c *testbench.Task, words ...uint64) []uint64 {
 // Send sends words over 1, 2 or 4 lanes.
 func (m *Master) Send(c *testbench.Task, lanes int, words ...uint64) {
 	m.lanes(m.Port, lanes)
+	m.fit(c, words)
 	for _, w := range words {
 		m.word(c, m.config.Bits/lanes, 0, lanes, &w)
 	}
@@ -75,6 +77,15 @@ func (m *Master) Receive(c *testbench.Task, lanes, n int) []uint64 {
 
 // Dummy lets SCLK go on for n periods.
 func (m *Master) Dummy(c *testbench.Task, n int) { m.word(c, n, 0, 0, nil) }
+
+// fit refuses words of more bits than the bus has.
+func (m *Master) fit(c *testbench.Task, words []uint64) {
+	for _, w := range words {
+		if m.config.Bits < 64 && w>>m.config.Bits != 0 {
+			c.Fatalf("%s: word %#x has more than %d bits", m.Port, w, m.config.Bits)
+		}
+	}
+}
 
 // word moves bits for so many periods of SCLK. One lane sends on MOSI and receives on MISO.
 func (m *Master) word(c *testbench.Task, periods, first, lanes int, out *uint64) (in uint64) {

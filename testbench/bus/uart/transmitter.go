@@ -37,8 +37,16 @@ func NewTransmitter(b *testbench.Bench, port string, c Config) (*Transmitter, er
 	return t, nil
 }
 
-// Put queues characters.
-func (t *Transmitter) Put(x ...Character) { t.queue = append(t.queue, x...) }
+// Put queues characters. The bench fails if one has more bits than the line.
+func (t *Transmitter) Put(x ...Character) {
+	for _, one := range x {
+		if one.Data>>t.config.Data != 0 {
+			t.Bench.Fatalf("%s: character %#x has more than %d bits", t, one.Data, t.config.Data)
+			return
+		}
+	}
+	t.queue = append(t.queue, x...)
+}
 
 // Send queues bytes, and waits until the last stop bit has ended.
 func (t *Transmitter) Send(c *testbench.Task, data []byte) {

@@ -39,6 +39,14 @@ type Config struct {
 	Violation func(Violation)
 }
 
+// TooLong is the number of cycles that is one too many where so many are allowed; 0 for any number.
+func (Config) TooLong(allowed uint64) uint64 {
+	if allowed == 0 {
+		return 0
+	}
+	return allowed + 1
+}
+
 // Violation says which rule of a bus was broken.
 type Violation struct {
 	// Bus is the kind of bus and its prefix.

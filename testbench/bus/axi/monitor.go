@@ -69,7 +69,7 @@ func NewMonitor(bench *testbench.Bench, prefix string, c Config) (*Monitor, erro
 		bench.Cover(c.Coverage)
 	}
 	for i := range l.channels {
-		if m.watches[i], err = l.Instance.Watch(l.channels[i].Channel, c.MaxStall, func(*verilator.Watch) { m.read() }); err != nil {
+		if m.watches[i], err = l.Instance.Watch(l.channels[i].Channel, c.TooLong(c.MaxStall), func(*verilator.Watch) { m.read() }); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Port, err)
 		}
 		m.rows[i] = make([]uint64, len(l.channels[i].row))
@@ -128,7 +128,7 @@ func (m *Monitor) see(i int, c *channel, e verilator.Event) {
 	case verilator.ValidInReset:
 		m.ViolateAt(e.Cycle, RuleReset, "%sVALID is 1 in reset or at the first edge after it", name)
 	case verilator.Stalled:
-		m.ViolateAt(e.Cycle, RuleStall, "%sREADY has not come for %d cycles", name, m.config.MaxStall)
+		m.ViolateAt(e.Cycle, RuleStall, "%sREADY has not come for more than %d cycles", name, m.config.MaxStall)
 	}
 }
 

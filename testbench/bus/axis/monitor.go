@@ -50,7 +50,7 @@ func NewMonitor(b *testbench.Bench, prefix string, c Config) (*Monitor, error) {
 		m.coverage = newCoverage(c.Coverage, l)
 		b.Cover(c.Coverage)
 	}
-	if _, err := l.Instance.Watch(l.channel, c.MaxStall, m.read); err != nil {
+	if _, err := l.Instance.Watch(l.channel, c.TooLong(c.MaxStall), m.read); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Port, err)
 	}
 	return m, nil
@@ -81,7 +81,7 @@ func (m *Monitor) read(w *verilator.Watch) {
 		case verilator.ValidInReset:
 			m.ViolateAt(e.Cycle, RuleReset, "TVALID is 1 in reset or at the first edge after it")
 		case verilator.Stalled:
-			m.ViolateAt(e.Cycle, RuleStall, "TREADY has not come for %d cycles", m.config.MaxStall)
+			m.ViolateAt(e.Cycle, RuleStall, "TREADY has not come for more than %d cycles", m.config.MaxStall)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestRules(t *testing.T) {
 		{name: "after reset", rule: 11, want: axis.RuleReset, text: "TVALID is 1"},
 		{name: "sparse", rule: 12},
 		{name: "packed", rule: 12, want: axis.RulePacked, text: "byte 1 follows a null byte", Config: axis.Config{Packed: true}},
-		{name: "stall", want: axis.RuleStall, text: "TREADY has not come for 3 cycles", Config: axis.Config{MaxStall: 3}},
+		{name: "stall", want: axis.RuleStall, text: "TREADY has not come for more than 3 cycles", Config: axis.Config{MaxStall: 3}},
 		{name: "waived", rule: 1, Config: axis.Config{Config: bus.Config{Waive: []string{axis.RuleValid}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

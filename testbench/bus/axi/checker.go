@@ -39,7 +39,7 @@ func NewChecker(b *testbench.Bench) *Checker {
 // Slave returns what Config.Ended of a Monitor at a port for a slave is to be. The address that a master sees is the slave's plus base.
 func (k *Checker) Slave(base uint64) func(*Transaction) {
 	return func(t *Transaction) {
-		if t.Resp > ExOkay {
+		if !t.done() {
 			return
 		}
 		log := k.reads
@@ -55,10 +55,13 @@ func (k *Checker) Slave(base uint64) func(*Transaction) {
 	}
 }
 
+// done tells whether a transaction has done what it says: neither failed nor, as an exclusive write, been passed over.
+func (t *Transaction) done() bool { return t.Resp == ExOkay || t.Resp == Okay && !(t.Write && t.Lock) }
+
 // Master returns what Config.Ended of a Monitor at a port for a master is to be.
 func (k *Checker) Master(name string) func(*Transaction) {
 	return func(t *Transaction) {
-		if t.Resp <= ExOkay && !(t.Write && t.Lock && t.Resp != ExOkay) {
+		if t.done() {
 			k.ended = append(k.ended, func() { k.check(name, t) })
 		}
 	}

@@ -1,12 +1,14 @@
 package regs
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,12 +38,18 @@ func readRDL(path string) (*Block, error) {
 // What is read of IP-XACT; names without their namespace, as the versions of the standard differ in it.
 type (
 	xmlComponent struct {
-		Blocks []xmlBlock `xml:"memoryMaps>memoryMap>addressBlock"`
+		Maps []xmlMap `xml:"memoryMaps>memoryMap"`
+	}
+	xmlMap struct {
+		Blocks []xmlBlock `xml:"addressBlock"`
+		Unit   string     `xml:"addressUnitBits"`
 	}
 	xmlBlock struct {
 		Name      string        `xml:"name"`
 		Doc       string        `xml:"description"`
 		Width     string        `xml:"width"`
+		Access    string        `xml:"access"`
+		Volatile  bool          `xml:"volatile"`
 		Registers []xmlRegister `xml:"register"`
 		Files     []xmlRegister `xml:"registerFile"`
 	}
@@ -57,19 +65,23 @@ type (
 		Fields   []xmlField `xml:"field"`
 	}
 	xmlField struct {
-		Name     string `xml:"name"`
-		Doc      string `xml:"description"`
-		Offset   string `xml:"bitOffset"`
-		Width    string `xml:"bitWidth"`
-		Access   string `xml:"access"`
-		Written  string `xml:"modifiedWriteValue"`
-		Read     string `xml:"readAction"`
-		Volatile bool   `xml:"volatile"`
-		Reset    string `xml:"resets>reset>value"` // 1685-2014
+		Name     string     `xml:"name"`
+		Doc      string     `xml:"description"`
+		Offset   string     `xml:"bitOffset"`
+		Width    string     `xml:"bitWidth"`
+		Access   string     `xml:"access"`
+		Written  string     `xml:"modifiedWriteValue"`
+		Read     string     `xml:"readAction"`
+		Volatile bool       `xml:"volatile"`
+		Resets   []xmlReset `xml:"resets>reset"` // 1685-2014
 		Values   []struct {
 			Name  string `xml:"name"`
 			Value string `xml:"value"`
 		} `xml:"enumeratedValues>enumeratedValue"`
+	}
+	xmlReset struct {
+		Type  string `xml:"resetTypeRef,attr"` // "" is HARD
+		Value string `xml:"value"`
 	}
 )
 
@@ -78,30 +90,47 @@ func parseIPXACT(text []byte) (*Block, error) {
 	if err := xml.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("IP-XACT: %w", err)
 	}
-	if len(c.Blocks) != 1 {
-		return nil, fmt.Errorf("IP-XACT: %d address blocks in memoryMaps: want one", len(c.Blocks))
+	var blocks []xmlBlock
+	var unit string
+	for _, m := range c.Maps {
+		if blocks = append(blocks, m.Blocks...); len(m.Blocks) > 0 {
+			unit = m.Unit
+		}
 	}
-	x := c.Blocks[0]
+	if len(blocks) != 1 {
+		return nil, fmt.Errorf("IP-XACT: %d address blocks in memoryMaps: want one", len(blocks))
+	}
+	x := blocks[0]
 	if len(x.Files) > 0 {
 		return nil, fmt.Errorf("IP-XACT: registerFile %s: files of registers are not read: give the block as registers", x.Files[0].Name)
 	}
 	var n numbers
+	bytes := uint64(1) // that an address counts
+	if unit != "" {
+		bits := n.parse("addressUnitBits", unit)
+		if bytes = bits / 8; bytes == 0 || bits%8 != 0 {
+			return nil, cmp.Or(n.err, fmt.Errorf("IP-XACT: addressUnitBits %d: want a multiple of 8", bits))
+		}
+	}
 	b := &Block{Name: x.Name, Doc: oneLine(x.Doc), Width: int(n.parse("width", x.Width))}
 	for _, xr := range x.Registers {
-		r := &Register{Name: xr.Name, Doc: oneLine(xr.Doc), Address: n.parse("addressOffset of "+xr.Name, xr.Address)}
+		r := &Register{Name: xr.Name, Doc: oneLine(xr.Doc), Address: n.parse("addressOffset of "+xr.Name, xr.Address) * bytes}
+		xr.Access, xr.Volatile = cmp.Or(xr.Access, x.Access), xr.Volatile || x.Volatile
 		if len(xr.Dim) > 1 {
 			return nil, fmt.Errorf("IP-XACT: register %s: arrays of one dimension only", xr.Name)
 		}
+		size := cmp.Or(n.parse("size of "+xr.Name, xr.Size), uint64(b.Width))
+		if size > uint64(b.Width) {
+			return nil, fmt.Errorf("IP-XACT: register %s has %d bits, the block %d", xr.Name, size, b.Width)
+		}
 		if len(xr.Dim) == 1 {
 			r.Count = int(n.parse("dim of "+xr.Name, xr.Dim[0]))
-		}
-		if size := n.parse("size of "+xr.Name, xr.Size); size > uint64(b.Width) {
-			return nil, fmt.Errorf("IP-XACT: register %s has %d bits, the block %d", xr.Name, size, b.Width)
+			r.Step = (size + 8*bytes - 1) / (8 * bytes) * bytes // one behind the other
 		}
 		reset := n.parse("reset of "+xr.Name, xr.Reset)
 		for _, xf := range xr.Fields {
 			low, width := n.parse("bitOffset of "+xf.Name, xf.Offset), n.parse("bitWidth of "+xf.Name, xf.Width)
-			access, err := accessOf(firstOf(xf.Access, xr.Access), xf.Written, xf.Read)
+			access, err := accessOf(cmp.Or(xf.Access, xr.Access), xf.Written, xf.Read)
 			if err != nil {
 				return nil, fmt.Errorf("IP-XACT: register %s: field %s: %w", xr.Name, xf.Name, err)
 			}
@@ -110,8 +139,9 @@ func parseIPXACT(text []byte) (*Block, error) {
 			}
 			f := &Field{Name: xf.Name, Doc: oneLine(xf.Doc), Bits: fmt.Sprintf("%d:%d", low+width-1, low), Access: access,
 				Volatile: xf.Volatile || xr.Volatile, Reset: reset >> low & (^uint64(0) >> (64 - width))}
-			if xf.Reset != "" {
-				f.Reset = n.parse("reset of "+xf.Name, xf.Reset)
+			if len(xf.Resets) > 0 {
+				hard := max(0, slices.IndexFunc(xf.Resets, func(r xmlReset) bool { return r.Type == "" || r.Type == "HARD" }))
+				f.Reset = n.parse("reset of "+xf.Name, xf.Resets[hard].Value)
 			}
 			for _, v := range xf.Values {
 				if f.Values == nil {
@@ -126,18 +156,11 @@ func parseIPXACT(text []byte) (*Block, error) {
 			if err != nil {
 				return nil, fmt.Errorf("IP-XACT: register %s: %w", xr.Name, err)
 			}
-			r.Access, r.Reset, r.Volatile = access, reset, xr.Volatile
+			r.Fields = []*Field{{Name: xr.Name, Bits: fmt.Sprintf("%d:0", size-1), Access: access, Reset: reset, Volatile: xr.Volatile}}
 		}
 		b.Registers = append(b.Registers, r)
 	}
 	return b, n.err
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

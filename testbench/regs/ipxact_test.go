@@ -56,6 +56,8 @@ func TestWhatIPXACTCannotGiveIsRefused(t *testing.T) {
 		{"ipxact:addressBlock", "ipxact:bank", "0 address blocks"},
 		{"<ipxact:bitWidth>8<", "<ipxact:bitWidth>80<", "80 bits from 8"},
 		{"</ipxact:component>", "", "IP-XACT: XML"},
+		{"</ipxact:memoryMap>", "<ipxact:addressUnitBits>12</ipxact:addressUnitBits></ipxact:memoryMap>", "addressUnitBits 12: want a multiple of 8"},
+		{"<ipxact:size>32<", "<ipxact:size>16<", "register slot: address 0x8, step 2: want multiples of 4 bytes"},
 	} {
 		path := filepath.Join(t.TempDir(), "timer.xml")
 		check.Fatal(t, os.WriteFile(path, []byte(strings.ReplaceAll(text, c[0], c[1])), 0o666))
@@ -97,4 +99,32 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("what was read gives no code: %v", err)
 		}
 	})
+}
+
+// Each change to the file says the same as one to the TOML.
+func TestWhatIPXACTSaysOfABlock(t *testing.T) {
+	text := string(check.Must(os.ReadFile("testdata/timer.xml"))(t))
+	const map1 = "</ipxact:addressBlock>"
+	slot := strings.Index(timer, "[[register]]\nname = \"slot\"")
+	for _, c := range []struct{ name, old, text, toml string }{
+		{"addresses that count words", map1, map1 + "<ipxact:addressUnitBits>32</ipxact:addressUnitBits>",
+			strings.NewReplacer("address = 4", "address = 16", "address = 8", "address = 32").Replace(timer)},
+		{"a hard reset behind a soft one", "<ipxact:resets>", `<ipxact:resets><ipxact:reset resetTypeRef="soft"><ipxact:value>0</ipxact:value></ipxact:reset>`, timer},
+		{"a hard reset before a soft one", "</ipxact:resets>", `<ipxact:reset resetTypeRef="soft"><ipxact:value>0</ipxact:value></ipxact:reset></ipxact:resets>`, timer},
+		{"the access of a block", "<ipxact:access>write-only</ipxact:access>\n        </ipxact:register>", "</ipxact:register><ipxact:access>write-only</ipxact:access>", timer},
+		{"a register of 16 bits", "<ipxact:dim>4</ipxact:dim>\n          <ipxact:addressOffset>32'h8</ipxact:addressOffset>\n          <ipxact:size>32<",
+			"<ipxact:addressOffset>8</ipxact:addressOffset><ipxact:size>16<",
+			timer[:slot] + "[[register]]\nname = \"slot\"\naddress = 8\nfield = [{name = \"slot\", bits = \"15:0\", access = \"wo\"}]\n"},
+	} {
+		if !strings.Contains(text, c.old) {
+			t.Fatalf("%s: the file has no %s", c.name, c.old)
+		}
+		path := filepath.Join(t.TempDir(), "timer.xml")
+		check.Fatal(t, os.WriteFile(path, []byte(strings.Replace(text, c.old, c.text, 1)), 0o666))
+		have, want := check.Must(regs.Read(path))(t), check.Must(regs.Parse([]byte(c.toml)))(t)
+		check.Equal(t, c.name, code(t, have), code(t, want))
+		for i, r := range have.Registers {
+			check.Equal(t, c.name+": bits of "+r.Name, r.Fields[0].Bits, want.Registers[i].Fields[0].Bits)
+		}
+	}
 }

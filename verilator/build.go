@@ -202,15 +202,7 @@ func (s *support) compileModel(ctx context.Context, bare, d *Design, dir, root s
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
 	}
-	err := try.Run(func() {
-		parallel(len(units), func(i int) {
-			try.OK(s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...))
-		})
-	})
-	if failed, is := errors.AsType[*CompileError](err); is {
-		failed.Top = d.Top
-	}
-	try.OK(err, os.Mkdir(filepath.Join(dir, "out"), 0o777))
+	try.OK(os.Mkdir(filepath.Join(dir, "out"), 0o777))
 	link := []string{"-shared", "-o", "out/model.so", "-Wl,-Bsymbolic"}
 	for _, u := range units {
 		link = append(link, u+".o")
@@ -219,9 +211,16 @@ func (s *support) compileModel(ctx context.Context, bare, d *Design, dir, root s
 	if d.Trace {
 		link = append(link, "-lz")
 	}
-	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
-		try.OK(&CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out})
+	err := try.Run(func() {
+		parallel(len(units), func(i int) {
+			try.OK(s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...))
+		})
+		try.OK(s.tools.compile(ctx, dir, link...))
+	})
+	if failed, is := errors.AsType[*CompileError](err); is {
+		failed.Top = d.Top
 	}
+	try.OK(err)
 	data := try.Get(json.Marshal(b))
 	try.OK(os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666))
 }

@@ -1,11 +1,13 @@
 package verilator_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
@@ -54,4 +56,28 @@ exit 1
 	defer m.Close()
 	check.Fatal(t, m.Eval())
 	check.Equal(t, "answer", check.Must(m.Peek("q"))(t), 2)
+}
+
+// What ends a build while the compiler links is not taken for an error of the compiler.
+func TestABuildThatEndsWhileItIsLinked(t *testing.T) {
+	dir := t.TempDir()
+	linking, source := filepath.Join(dir, "linking"), filepath.Join(dir, "linked.v")
+	compiler := filepath.Join(dir, "g++")
+	check.Fatal(t, os.WriteFile(source, []byte("module linked (input clk, output reg q);\n  always @(posedge clk) q <= !q;\nendmodule\n"), 0o666))
+	check.Fatal(t, os.WriteFile(compiler, fmt.Appendf(nil, `#!/bin/sh
+case "$*" in *out/model.so*) >%s; exec sleep 60 ;; esac
+exec g++ "$@"
+`, linking), 0o777))
+	t.Setenv("CXX", compiler)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(linking); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	check.Fails(t, "cancelled", check.Err(verilator.Build(ctx, verilator.Design{Top: "linked", Sources: []string{source}})), context.Canceled)
 }

@@ -59,6 +59,7 @@ type NI struct {
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
 	held      bool      // who waits for messages waits for more of a burst
+	notifies  bool      // it reports remote writes to the program
 	groups    [linkproto.BarrierGroups]*localBarrier
 
 	contexts [msg.LastContext + 1]*msg.Context // by number, the last one of each

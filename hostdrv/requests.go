@@ -93,10 +93,23 @@ func (n *NI) Resume(ctx context.Context, link int) error {
 
 // SetNotify sets whether the NI reports remote writes, by Notify events.
 func (n *NI) SetNotify(ctx context.Context, on bool) error {
+	n.lock()
+	n.notifies = on
+	n.unlock()
+	return n.control(ctx)
+}
+
+// control writes CONTROL.
+func (n *NI) control(ctx context.Context) error {
 	v := uint32(0)
-	if on {
+	n.lock()
+	if n.notifies {
 		v = linkproto.ControlNotify.In(1)
 	}
+	if n.core.Uplink != nil {
+		v |= linkproto.ControlGateway.In(1)
+	}
+	n.unlock()
 	return n.WriteRegister(ctx, linkproto.RegControl, v)
 }
 

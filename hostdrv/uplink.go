@@ -87,7 +87,7 @@ func (u *uplink) open(ctx context.Context) error {
 	if taken {
 		return fmt.Errorf("%w: the uplink is another node's already: close that one first", ErrOption)
 	}
-	err := u.ni.WriteRegister(ctx, linkproto.RegControl, linkproto.ControlGateway.In(1))
+	err := u.ni.control(ctx)
 	if err != nil {
 		u.close()
 	}
@@ -159,5 +159,5 @@ func (u *uplink) close() {
 	u.ni.unlock()
 	ctx, cancel := u.ni.briefly()
 	defer cancel()
-	u.ni.WriteRegister(ctx, linkproto.RegControl, 0) // or not: then it can no longer be used
+	u.ni.control(ctx) // or not: then it can no longer be used
 }

@@ -180,8 +180,10 @@ func TestUplinkCloses(t *testing.T) {
 	_, err := hostdrv.Start(t.Context(), another, o)
 	check.Fails(t, "an uplink of two nodes", err, hostdrv.ErrOption, "another node's already")
 	check.Equal(t, "CONTROL of the uplink of the first", control(), linkproto.ControlGateway.In(1))
+	check.Fatal(t, up.SetNotify(t.Context(), true))
+	check.Equal(t, "CONTROL of an uplink that reports writes", control(), linkproto.ControlGateway.In(1)|linkproto.ControlNotify.In(1))
 	check.Fatal(t, node.Close())
-	check.Equal(t, "CONTROL when its node has closed", control(), 0)
+	check.Equal(t, "CONTROL when its node has closed", control(), linkproto.ControlNotify.In(1))
 }
 
 // TestUplinkTellsPeers: a node that closes tells the peers of its contexts, also those to which its uplink leads.

@@ -109,7 +109,7 @@ func (c *Checkpoint) fits(own *Checkpoint) error {
 	a, b := c.Config, own.Config
 	for _, p := range []part{
 		{"routing", a.Routing, b.Routing}, {"manager", a.Manager, b.Manager}, {"rung", a.Rung, b.Rung}, {"seed", a.Seed, b.Seed}, {"slots", a.Slots, b.Slots}, {"virtual links", a.Virtual, b.Virtual},
-		{"virtual links in software at", fmt.Sprint(a.InSoftware), fmt.Sprint(b.InSoftware)},
+		{"barriers", a.Barriers, b.Barriers}, {"virtual links in software at", fmt.Sprint(a.InSoftware), fmt.Sprint(b.InSoftware)},
 		{"parameters of the nodes", a.Params, b.Params}, {"processes, by --parts,", len(c.Parts), len(own.Parts)},
 	} {
 		if p.have != p.want {

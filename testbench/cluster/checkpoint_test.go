@@ -96,6 +96,7 @@ func TestCheckpoint(t *testing.T) {
 				"another version":  func(c *cluster.Config) { c.Version = "2" },
 				"with seed":        func(c *cluster.Config) { c.Seed++ },
 				"parameters":       func(c *cluster.Config) { c.Params.Frames = 8 },
+				"barriers":         func(c *cluster.Config) { c.Barriers = true },
 				"routing up-down":  func(c *cluster.Config) { c.Routing = "" },
 			} {
 				other := config

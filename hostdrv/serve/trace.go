@@ -137,14 +137,15 @@ func startTrace(c *client, ctx context.Context, m sharing.Message) error {
 	}
 	s := c.server
 	s.mu.Lock()
-	if s.tracing != nil && s.tracing != c {
+	anew := s.tracing != c
+	if anew && s.tracing != nil {
 		s.mu.Unlock()
 		return fmt.Errorf("%w: the trace buffer records for another program", hostdrv.ErrLimit)
 	}
 	s.tracing = c
 	s.mu.Unlock()
 	err := s.node.StartTrace(ctx, setup)
-	if err != nil {
+	if err != nil && anew { // else what it records goes on
 		s.traced()
 	}
 	return err

@@ -158,6 +158,7 @@ func TestTraceBuffer(t *testing.T) {
 		t.Errorf("after the other one has gone: %v", err)
 	}
 	check.Fails(t, "trace of port -1", one.StartTrace(t.Context(), linkproto.TraceSetup{Ports: []int{-1}}), nil)
+	check.Fails(t, "another program, while the first one's goes on", s.open(t).StartTrace(t.Context(), setup), hostdrv.ErrLimit)
 
 	without := begin(t, model, serve.Options{}).open(t)
 	check.Fails(t, "start a model's trace", without.StartTrace(t.Context(), setup), linkproto.ErrNoTrace)

@@ -8,6 +8,7 @@
 //   covers them; no write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low:
 //   writes are forgotten; a NOTIFY begun is still sent.
 //
+// Proven: ni_notify.formal.v, by induction.
 // Source: doc/protocol.md, "Packets".
 module ni_notify #(
     parameter LINKS      = 1,
@@ -43,7 +44,11 @@ module ni_notify #(
     // One range a frame, its first offset and its last one behind each other; `pending` says that it holds something. Offsets are kept
     // inverted: a carry chain compares them without a row of inverters. The memory has the depth of a block, since a smaller one would be
     // built of registers.
+`ifdef FORMAL
+    localparam DEPTH = 2 << FW;
+`else
     localparam DEPTH = FRAMES > 128 ? 2 * FRAMES : 256;
+`endif
     localparam DW    = $clog2(DEPTH);
     reg  [1:0]        state;
     reg  [FRAMES-1:0] pending;
@@ -72,10 +77,22 @@ module ni_notify #(
     wire [DW-1:0]     rd_addr  = {{(DW - FW - 1){1'b0}}, look, state != IDLE};
     wire [DW-1:0]     wr_addr  = {{(DW - FW - 1){1'b0}}, frame, state == END};
 
-    ram_sdp #(.WIDTH(PW), .DEPTH(DEPTH)) u_ranges (
+`ifdef FORMAL
+    wire [2*DW-1:0] f_at;
+    wire [2*PW-1:0] f_words;
+`endif
+    ram_sdp #(
+        .WIDTH(PW), .DEPTH(DEPTH)
+`ifdef FORMAL
+        , .PROBES(2)
+`endif
+    ) u_ranges (
         .clk(clk),
         .wr_en(!keep && !telling && (state == LAST || state == END)), .wr_addr(wr_addr), .wr_data(state == LAST ? ~in_first : ~in_last),
         .rd_en(state == IDLE || state == FIRST), .rd_addr(rd_addr), .rd_data(not_old)
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_words)
+`endif
     );
 
     genvar l;
@@ -160,5 +177,8 @@ module ni_notify #(
             m_valid <= 1'b0;
         end
     end
+`ifdef FORMAL
+`include "ni_notify.formal.v"
+`endif
 endmodule
 `resetall

@@ -44,6 +44,12 @@ func ni() []prove.Proof {
 			Files: []string{"ni/ni_msg_send.v", "common/ram_sdp.v"}, Parts: []string{"ni/ni_msg_place.v"},
 		},
 		{
+			Name: "ni_notify",
+			Properties: "of writes that are taken while `enable` is high none is left out of the NOTIFY behind it, nor is anything else in it; a NOTIFY goes out whole, once; " +
+				"no frame is told of twice while another waits, and the host has its turn behind each write; a link waits for 6 clocks a link and 3 at most, whatever the host does",
+			Top: "ni_notify", Params: params{"LINKS": "3", "FRAMES": "3", "PAGE_BYTES": "4"}, Depth: 2, Files: []string{"ni/ni_notify.v", "common/ram_sdp.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

@@ -9,6 +9,7 @@
 //   ask with ask_vl stands until asked (pulse): the link is woken. One that is woken for nothing is refused again, and comes again.
 //
 // For the first clocks it clears its tables, one a clock.
+// Proven: ni_msg_waits.formal.v, by induction.
 module ni_msg_waits #(
     parameter CONTEXTS = 8,
     parameter VIRTUAL  = 4
@@ -47,16 +48,39 @@ module ni_msg_waits #(
     wire adds   = puts && !listed;
     wire takes  = state == STEP && quiet;            // the list, or what is left of it, is taken at `vl`
     wire empties = state == HEAD;
-    ram_sdp #(.WIDTH(2 + CONTEXTS + VIRTUAL), .DEPTH(1 << VIRTUAL)) u_links (
+`ifdef FORMAL
+    localparam LINKW = 2 + CONTEXTS + VIRTUAL;
+    wire [(VIRTUAL << VIRTUAL)-1:0]       f_links_at;
+    wire [(LINKW << VIRTUAL)-1:0]         f_links;
+    wire [(CONTEXTS << CONTEXTS)-1:0]     f_heads_at;
+    wire [((1 + VIRTUAL) << CONTEXTS)-1:0] f_heads;
+`endif
+    ram_sdp #(
+        .WIDTH(2 + CONTEXTS + VIRTUAL), .DEPTH(1 << VIRTUAL)
+`ifdef FORMAL
+        , .PROBES(1 << VIRTUAL)
+`endif
+    ) u_links (
         .clk(clk), .wr_en(clears || adds || state == STEPPED), .wr_addr(clears ? cleared[VIRTUAL-1:0] : adds ? new_vl : vl),
         .wr_data(adds ? {1'b1, some, new_context, head} : {2 + CONTEXTS + VIRTUAL{1'b0}}),
         .rd_en(finds || takes || state == LOOK), .rd_addr(finds ? new_vl : state == LOOK ? told_vl : vl),
         .rd_data({listed, more, of_context, next})
+`ifdef FORMAL
+        , .f_addr(f_links_at), .f_word(f_links)
+`endif
     );
-    ram_sdp #(.WIDTH(1 + VIRTUAL), .DEPTH(1 << CONTEXTS)) u_heads (
+    ram_sdp #(
+        .WIDTH(1 + VIRTUAL), .DEPTH(1 << CONTEXTS)
+`ifdef FORMAL
+        , .PROBES(1 << CONTEXTS)
+`endif
+    ) u_heads (
         .clk(clk), .wr_en(clears || adds || empties), .wr_addr(clears ? cleared[CONTEXTS-1:0] : adds ? new_context : ctx),
         .wr_data({adds, new_vl}), .rd_en(finds || state == IDLE || state == LOOKED),
         .rd_addr(finds ? new_context : state == LOOKED ? of_context : wake_context), .rd_data({some, head})
+`ifdef FORMAL
+        , .f_addr(f_heads_at), .f_word(f_heads)
+`endif
     );
     wire other = listed && of_context != told_context;
     reg  last;                          // none is behind it in the list
@@ -101,5 +125,8 @@ module ni_msg_waits #(
         if (state == ASK && asked) vl <= after;
         if (rst) {state, cleared, finds, puts, over} <= {CLEAR, {CW + 3{1'b0}}};
     end
+`ifdef FORMAL
+`include "ni_msg_waits.formal.v"
+`endif
 endmodule
 `resetall

@@ -50,6 +50,12 @@ func ni() []prove.Proof {
 			Top: "ni_notify", Params: params{"LINKS": "3", "FRAMES": "3", "PAGE_BYTES": "4"}, Depth: 2, Files: []string{"ni/ni_notify.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "ni_msg_waits",
+			Properties: "of two links and two contexts: a link that a context has refused is woken by the next receive of that context, or when it has become another context's, once for each " +
+				"time that it was listed; whoever asks is answered when all of these have been woken",
+			Top: "ni_msg_waits", Params: params{"CONTEXTS": "1", "VIRTUAL": "1"}, Depth: 3, Files: []string{"ni/ni_msg_waits.v", "common/ram_sdp.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

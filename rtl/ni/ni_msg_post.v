@@ -10,6 +10,7 @@
 //   d_valid with d_*: a receive whose descriptor is wrong, until d_ready.
 //   forget: nothing is kept of forget_context, from forgotten (pulse) on.
 //
+// Proven: ni_msg_post.formal.v, by induction.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_post #(
     parameter CONTEXTS   = 8,
@@ -99,10 +100,17 @@ module ni_msg_post #(
     wire set   = state == SET && !consume;
     wire erase = state == CLEAR || (state == DROP && !consume);
     assign blind = consume || state == SET || state == DROP;
+`ifdef FORMAL
+    wire [CONTEXTS-1:0] f_at;
+    wire [WIDTH-1:0]    f_word;
+`endif
     ram_sdp #(.WIDTH(WIDTH), .DEPTH(1 << CONTEXTS)) u_posted (
         .clk(clk), .wr_en(consume || set || erase), .wr_addr(consume ? consume_context : ctx),
         .wr_data(set ? {1'b1, descriptor[127:112], descriptor[32 +: ADDR_WIDTH + 1], descriptor[ADDR_WIDTH-1:0]} : {WIDTH{1'b0}}),
         .rd_en(look || state == FIND), .rd_addr(look ? look_context : ctx), .rd_data({p_ready, p_cookie, p_length, p_address})
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_word)
+`endif
     );
     always @(posedge clk) begin
         case (state)
@@ -151,5 +159,8 @@ module ni_msg_post #(
         if (rst) {state, ctx, used} <= {CLEAR, {CONTEXTS + 1{1'b0}}};
     end
     wire unused = ^{descriptor, entry[3:0], e_receive_head};
+`ifdef FORMAL
+`include "ni_msg_post.formal.v"
+`endif
 endmodule
 `resetall

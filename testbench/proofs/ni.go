@@ -56,6 +56,13 @@ func ni() []prove.Proof {
 			Top: "ni_msg_waits", Params: params{"CONTEXTS": "1", "VIRTUAL": "1"}, Depth: 3, Files: []string{"ni/ni_msg_waits.v", "common/ram_sdp.v"},
 		},
 		{
+			Name: "ni_msg_post",
+			Properties: "of a context one receive at a time is taken off its ring, and counted once, when a message has taken it or it is wrong; what a message finds is that receive, as it " +
+				"was read and its bytes the context's, until it has been taken or the context is forgotten; a lookup in the clock of a write is blind",
+			Top: "ni_msg_post", Params: params{"CONTEXTS": "2", "PAGE_BYTES": "64", "ADDR_WIDTH": "8"}, Depth: 2, Files: []string{"ni/ni_msg_post.v", "common/ram_sdp.v"},
+			Parts: []string{"ni/ni_msg_place.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

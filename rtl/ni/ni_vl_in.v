@@ -8,6 +8,7 @@
 //   q_resume and q_value stands until q_done: a RESUME, answered by q_ok, or a SPACE of q_value MESSAGEs.
 //   m_*: DONEs, as ni_compose takes them. ev_bad (pulse): a VIRTUAL that is refused for what it is.
 //
+// Proven: ni_vl_in.formal.v, by induction.
 // Source: doc/protocol.md, "Virtual links of an interface".
 module ni_vl_in #(
     parameter VIRTUAL    = 4,
@@ -97,15 +98,16 @@ module ni_vl_in #(
         if (count <= OUTSIDE[3:0])                         judged = `LP_STATUS_BAD_LENGTH;
     end
     assign v_vl     = vl[VIRTUAL-1:0];
+    wire   gone     = s_void && !ended;     // what is ended is no longer on trial: it is the next that is void
     // The packet may be refused yet.
     wire   maybe    = state == HEAD ? count == KIND || (count > KIND && sends) : state == JUDGE ? judged == `LP_STATUS_OK && sends :
                       state == AGAIN || state == BODY;
-    assign v_begins = maybe && !s_void && vl >> VIRTUAL == 16'd0;
+    assign v_begins = maybe && !gone && vl >> VIRTUAL == 16'd0;
     assign v_size   = length - OUTSIDE + HEADER;
-    assign v_valid  = !s_void && (state == AGAIN || (state == BODY && s_valid));
+    assign v_valid  = !gone && (state == AGAIN || (state == BODY && s_valid));
     assign v_data   = state == BODY ? data : head[40 + 8*place +: 8];
     assign v_last   = state == BODY ? last : ended && place == 2'd2;
-    assign v_cancel = s_void && !ended && (state == AGAIN || state == BODY);
+    assign v_cancel = gone && (state == AGAIN || state == BODY);
     assign q_valid  = state == ASK;
     assign q_resume = resume;
     assign q_vl     = v_vl;
@@ -162,11 +164,14 @@ module ni_vl_in #(
                 if (m_last) state <= HEAD;
             end
         endcase
-        if (s_void && !ended && (state == HEAD || state == JUDGE || state == AGAIN || state == BODY || state == TAIL))
+        if (gone && (state == HEAD || state == JUDGE || state == AGAIN || state == BODY || state == TAIL))
             {state, count, ev_bad} <= {HEAD, 5'd0};
         if (state != HEAD && (state == SENT ? sent && !refused : state == ASK ? q_done && !resume : m_valid && m_ready && m_last))
             {count, ended} <= 5'd0;
         if (rst) {state, count, ended, other, ev_bad} <= {HEAD, 7'd0};
     end
+`ifdef FORMAL
+`include "ni_vl_in.formal.v"
+`endif
 endmodule
 `resetall

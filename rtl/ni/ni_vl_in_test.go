@@ -158,3 +158,39 @@ func testVLIn(t *testing.T, width int) {
 		t.Errorf("%d bad packets counted, want %d, 100 at least; packets come for %d clocks before their first byte, want 500 at least", bad, wantBad, soon)
 	}
 }
+
+// A packet that has come whole is not taken back with the next one, of which a part has come.
+func TestVLInNextVoid(t *testing.T) { moduletest.EachWidth(t, testVLInNextVoid) }
+
+func testVLInNextVoid(t *testing.T, width int) {
+	var p struct {
+		SValid, SReady, SLast, SVoid, VValid, VReady, VLast, VCancel, VBegins *bool `port:"*"`
+	}
+	b := moduletest.Open(t, "ni_vl_in", params{"VIRTUAL": 3, "MAX_PACKET": vlLongest, "WIDTH": width}, &p)
+	in, raw := moduletest.NewBeats(t, b, "s", width), inVirtual(t, 1, []byte{byte(linkproto.TypeWrite), 0, 0})
+	for i := 0; i < len(raw); {
+		size := in.Put(raw[i:])
+		*p.SValid, *p.SLast = true, i+size == len(raw)
+		settle(t, b)
+		if *p.SReady {
+			i += size
+		}
+		b.Step(1)
+	}
+	*p.SValid = false
+	for gone := 0; gone < linkproto.HeaderBytes; gone++ {
+		for range 4 {
+			*p.VReady = false
+			b.Step(1)
+			*p.SVoid = true
+			settle(t, b)
+			check.Equal(t, fmt.Sprintf("behind %d bytes the packet goes on, and is taken back", gone), []bool{*p.VBegins, *p.VCancel}, []bool{true, false})
+			b.Step(1)
+			*p.SVoid = false
+		}
+		*p.VReady = true
+		settle(t, b)
+		check.Equal(t, "a byte goes, the last one", []bool{*p.VValid, *p.VLast}, []bool{true, gone == linkproto.HeaderBytes-1})
+		b.Step(1)
+	}
+}

@@ -12,6 +12,12 @@ func ni() []prove.Proof {
 	return []prove.Proof{
 		table("1", "1", "0"), table("3", "3", "0"), table("virtual", "3", "3"),
 		{
+			Name: "ni_vl_in",
+			Properties: "each VIRTUAL has one outcome, by what it says: the packet inside is sent, each byte once and in order, or its request asked, or it is refused, and counted; it is " +
+				"answered as it is to be; what is no VIRTUAL passes as it came, and does not overtake; what is taken back goes no further, and nothing else is taken back with it",
+			Top: "ni_vl_in", Params: params{"VIRTUAL": "3", "MAX_PACKET": "24"}, Depth: 2, Files: []string{"ni/ni_vl_in.v"}, Parts: []string{"common/beat_bytes.v"},
+		},
+		{
 			Name: "ni_vl_out",
 			Properties: "what comes by virtual links goes on behind its link's number, each byte once and in order, to the host or the receive buffer, and nothing is left of what is taken back; " +
 				"what the host is told goes whole and before the next packet; a VIRTUAL's head has its length; what is for the host is judged by its own bytes; the number of what is written changes only when all before is done; " +

@@ -40,23 +40,12 @@ func fuzzAll(ctx *cli.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w(lmmc fuzz runs in the root of a checkout)", err)
 	}
-	var tests []fuzz.Test
-	var names []string
-	for _, t := range all {
-		names = append(names, strings.TrimPrefix(t.Name, "Fuzz"))
-		chosen := !ctx.Args().Present()
-		for _, name := range ctx.Args().Slice() {
-			chosen = chosen || strings.Contains(t.String(), name)
-		}
-		if chosen {
-			tests = append(tests, t)
-		}
-	}
-	switch {
-	case len(all) == 0:
+	if len(all) == 0 {
 		return errors.New("there are no fuzz tests here: run lmmc fuzz in the root of a checkout")
-	case len(tests) == 0:
-		return hinted(usagef("no fuzz test is called %s; lmmc fuzz --list", strings.Join(ctx.Args().Slice(), " or ")), ctx.Args().Slice(), names)
+	}
+	tests, err := chooseFuzz(all, ctx.Args().Slice())
+	if err != nil {
+		return err
 	}
 	if ctx.Bool("list") {
 		return list(ctx, tests, []string{"test", "package"}, func(t fuzz.Test) (fuzz.Test, []string) { return t, []string{t.Name, t.Package} })
@@ -76,6 +65,32 @@ func fuzzAll(ctx *cli.Context) error {
 		}
 	}
 	return orFailed(errors.Join(err, show(ctx, results, writeFuzz)), failed, len(tests), "fuzz tests")
+}
+
+// chooseFuzz returns the tests whose names contain one of some; all for none.
+func chooseFuzz(all []fuzz.Test, names []string) (tests []fuzz.Test, err error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	found := map[string]bool{}
+	for _, t := range all {
+		chosen := false
+		for _, name := range names {
+			if strings.Contains(t.String(), name) {
+				chosen, found[name] = true, true
+			}
+		}
+		if chosen {
+			tests = append(tests, t)
+		}
+	}
+	for _, name := range names {
+		if !found[name] {
+			there := collect(all, func(t fuzz.Test) string { return strings.TrimPrefix(t.Name, "Fuzz") })
+			return nil, hinted(usagef("no fuzz test is called %s; lmmc fuzz --list", name), []string{name}, there)
+		}
+	}
+	return tests, nil
 }
 
 func writeFuzz(b *strings.Builder, results []fuzz.Result) {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 )
 
@@ -121,7 +122,7 @@ func (o *Options) modules(l *library) []string {
 	}
 	for _, name := range chosen {
 		if _, ok := l.files[name]; !ok {
-			try.Failf("%w: there is no module %q in %s; there are: %s", ErrOptions, name, l.root, strings.Join(all, ", "))
+			try.Failf("%w: there is no module %q in %s%s; there are: %s", ErrOptions, name, l.root, nearest.Hint(name, all), strings.Join(all, ", "))
 		}
 	}
 	return slices.Compact(chosen)

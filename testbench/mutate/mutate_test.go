@@ -172,6 +172,9 @@ func TestOptions(t *testing.T) {
 		change(&o)
 		check.Fails(t, fmt.Sprintf("%+v", o), check.Err(mutate.Run(t.Context(), o)), mutate.ErrOptions)
 	}
+	o := options(t)
+	o.Modules = []string{"addre"}
+	check.Fails(t, "a module that is misspelt", check.Err(mutate.Run(t.Context(), o)), mutate.ErrOptions, `"addre" in testdata/lib (did you mean adder?)`)
 }
 
 // The limits are those of the binomial distribution: 5 of 32 or more survive in 2.0 % of samples, 4 in 7.4 %; 63 of 1,000 in 3.8 %, 61 in 6.7 %.

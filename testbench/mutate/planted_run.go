@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
@@ -129,12 +130,22 @@ func (r *plantedRun) choose() {
 	if len(r.Modules) == 0 {
 		return
 	}
+	var names []string
+	for _, p := range r.bugs {
+		names = append(names, p.Module, p.FullName())
+	}
+	for _, name := range r.Modules {
+		if !slices.Contains(names, name) {
+			hint := ""
+			if r.files[name] == "" {
+				hint = nearest.Hint(name, names)
+			}
+			try.Failf("%w: no planted bug is in %s%s", ErrOptions, name, hint)
+		}
+	}
 	r.bugs = slices.DeleteFunc(r.bugs, func(p Planted) bool {
 		return !slices.Contains(r.Modules, p.Module) && !slices.Contains(r.Modules, p.FullName())
 	})
-	if len(r.bugs) == 0 {
-		try.Failf("%w: no planted bug is in %s", ErrOptions, strings.Join(r.Modules, ", "))
-	}
 }
 
 // tryScenarios leaves the bugs that no scenario must find, with the scenarios as their only checks.

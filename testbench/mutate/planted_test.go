@@ -60,7 +60,9 @@ func TestRunPlanted(t *testing.T) {
 		t.Errorf("with scenarios: %+v", tried)
 	}
 	o.Modules = []string{"twice"}
-	check.Fails(t, "no bug in the modules", check.Err(mutate.RunPlanted(t.Context(), o)), mutate.ErrOptions)
+	check.Fails(t, "no bug in the modules", check.Err(mutate.RunPlanted(t.Context(), o)), mutate.ErrOptions, "no planted bug is in twice")
+	o.Modules = []string{"adder/sum-of-one", "adder/age-stand"} // the other one would be left out, and nobody would know
+	check.Fails(t, "one that is misspelt", check.Err(mutate.RunPlanted(t.Context(), o)), mutate.ErrOptions, "adder/age-stand (did you mean adder/age-stands?)")
 }
 
 func TestPlantedMistakes(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -197,6 +199,7 @@ func (r *plantedRun) discover(ctx context.Context) {
 					"--wave-dir", filepath.Join(r.work, "waves")}
 			case f.Kind == "proof" && len(words) == 1:
 				c.proof = true
+				c.code = campaign.Key(program, try.Get(prove.Tools(ctx)), r.verilog())
 				c.command = []string{r.Lmmc, "prove", "--jobs", "1", "--trace-dir", filepath.Join(r.work, "traces"), words[0], "--rtl"}
 			default:
 				try.Failf("%w %s: want \"test FOLDER TEST\", \"proof NAME\" or \"sim SCENARIO [SEEDS]\", not %q", ErrPlanted, p.FullName(), f)
@@ -206,6 +209,20 @@ func (r *plantedRun) discover(ctx context.Context) {
 			r.checks[f] = c
 		}
 	}
+}
+
+// verilog hashes all Verilog below the root: proofs read more of it than the modules.
+func (r *plantedRun) verilog() string {
+	var parts []string
+	try.OK(filepath.WalkDir(r.root, func(name string, f fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".v" && filepath.Ext(name) != ".vh" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		parts = append(parts, strings.TrimPrefix(name, r.root), string(text))
+		return err
+	}))
+	return campaign.Key(parts...)
 }
 
 // compile compiles the tests of a folder, and returns a check without the name of one.

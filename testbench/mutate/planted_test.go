@@ -65,6 +65,29 @@ func TestRunPlanted(t *testing.T) {
 	check.Fails(t, "one that is misspelt", check.Err(mutate.RunPlanted(t.Context(), o)), mutate.ErrOptions, "adder/age-stand (did you mean adder/age-stands?)")
 }
 
+// TestPlantedProofAgain: what a proof finds follows from the proof's own sources, and from the provers.
+func TestPlantedProofAgain(t *testing.T) {
+	o := plantedOptions(t)
+	root := t.TempDir()
+	check.Fatal(t, os.CopyFS(root, os.DirFS(o.Root)))
+	o.Root, o.Dir, o.Store = root, t.TempDir(), t.TempDir()
+	check.Fatal(t, os.WriteFile(filepath.Join(o.Dir, "adder.txt"), []byte("a (stale): wrong\n  old   sum <= «a + b»;\n  new   a + b + 1'b1\n  proof adder\n"), 0o666))
+	cached := func() int {
+		t.Helper()
+		report := check.Must(mutate.RunPlanted(t.Context(), o))(t)
+		check.Equal(t, "found", report.Found, 1)
+		return report.Cached
+	}
+	check.Equal(t, "cached at first", cached(), 0)
+	check.Equal(t, "cached", cached(), 1)
+	check.Fatal(t, os.WriteFile(filepath.Join(root, "part", "adder.formal.v"), []byte("// other properties\n"), 0o666))
+	check.Equal(t, "cached with another proof", cached(), 0)
+	bin := t.TempDir()
+	check.Fatal(t, os.WriteFile(filepath.Join(bin, "z3"), []byte("#!/bin/sh\necho Z3 version 99\n"), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	check.Equal(t, "cached with another prover", cached(), 0)
+}
+
 func TestPlantedMistakes(t *testing.T) {
 	const good = "a (stale): wrong\n  old   sum <= «a + b»;\n  new   a\n  test  testdata/lib/part TestAdder\n"
 	for name, text := range map[string]string{

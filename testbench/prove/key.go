@@ -25,7 +25,7 @@ var code embed.FS
 // key hashes what the proof's success follows from: the sources with all that they include, how it is made, the tools, and this package. It is ""
 // when a tool is missing.
 func (p Proof) key(ctx context.Context) (string, error) {
-	tools, err := tools(ctx)
+	tools, err := Tools(ctx)
 	if errors.Is(err, ErrTool) {
 		return "", nil
 	}
@@ -82,8 +82,8 @@ var (
 	versions      = map[string]string{} // by PATH
 )
 
-// tools names the tools with their versions. yosys-smtbmc and yosys-abc are those of yosys.
-func tools(ctx context.Context) (string, error) {
+// Tools names the tools with their versions. yosys-smtbmc and yosys-abc are those of yosys.
+func Tools(ctx context.Context) (string, error) {
 	versionsMutex.Lock()
 	defer versionsMutex.Unlock()
 	path := os.Getenv("PATH")

@@ -111,11 +111,14 @@ func (b *Board) baud(c content) float64 {
 		return 0
 	}
 	rate, err := strconv.ParseFloat(c.image.Info.Params["baud"], 64)
-	if err != nil || !(rate > 0) {
+	if err != nil || !(rate > 0 && rate <= fastest) {
 		return 0
 	}
 	return rate
 }
+
+// fastest is more than any UART of an FPGA does, in bits a second. A receiver of a rate without end would never be done.
+const fastest = 1e9
 
 // New returns a board that is plugged in.
 func New(c Config) (*Board, error) {

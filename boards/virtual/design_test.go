@@ -43,6 +43,18 @@ func compile(t *testing.T, target string) {
 	check.Fatal(t, n.Close())
 }
 
+// TestImpossibleBaud: an image whose UART has a rate that there is not leaves the board alive.
+func TestImpossibleBaud(t *testing.T) {
+	for _, baud := range []string{"Inf", "1e300", "NaN", "-1", "fast"} {
+		info := bitstream.Info{Board: "hx8k", Params: map[string]string{"mhz": "84", "baud": baud}}
+		b := check.Must(virtual.New(virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", info.Comment(), nil)}))(t)
+		for !b.Status().Done {
+			time.Sleep(time.Millisecond)
+		}
+		check.Equal(t, "rate with baud="+baud, b.Status().Baud, 0.0)
+	}
+}
+
 // TestDesignOnce runs a design that was loaded before Run is called; it starts only once.
 func TestDesignOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

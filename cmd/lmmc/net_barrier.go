@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -90,7 +91,7 @@ func barrierOptions(ctx *cli.Context, file string) collective.Options {
 	by, patience := ctx.String("by"), ctx.Duration("timeout")
 	switch n := ctx.Int("context"); {
 	case by != "" && !slices.Contains(ways, by):
-		try.OK(usagef("--by %q: there are %s", by, strings.Join(ways, ", ")))
+		try.OK(usagef("--by %q%s: there are %s", by, nearest.Hint(by, ways), strings.Join(ways, ", ")))
 	case ctx.Int("count") < 1:
 		try.OK(usagef("--count %d: want 1 or more", ctx.Int("count")))
 	case n < message.FirstContext || n > message.LastContext:

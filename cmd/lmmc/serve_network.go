@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -36,7 +37,7 @@ func networkPlaceOf(ctx *cli.Context) (p networkPlace) {
 	t := try.Get(topology.ReadFile(file))
 	at, ok := t.Find(name)
 	if !ok || t.Nodes[at].Kind != topology.NI {
-		try.Failf("--name %s: %s has no network interface of this name", name, file)
+		try.Failf("--name %s: %s has no network interface of this name%s", name, file, nearest.Hint(name, t.Names(topology.NI)))
 	}
 	tables := try.Get(routing.Build(t, ""))
 	p = networkPlace{number: t.Nodes[at].ID, relay: map[uint16]int{}}

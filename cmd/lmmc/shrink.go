@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/scenarios/comparison"
@@ -88,7 +89,7 @@ func programOf(scenario, name string) (stimulus.Program, error) {
 	}
 	program := comparison.Programs[scenario]
 	if program == nil {
-		return stimulus.Program{}, usagef("scenario %s plays no programs; see lmmc shrink --help", scenario)
+		return stimulus.Program{}, usagef("scenario %s plays no programs%s; see lmmc shrink --help", scenario, nearest.Hint(scenario, slices.Sorted(maps.Keys(comparison.Programs))))
 	}
 	return program(seed), nil
 }

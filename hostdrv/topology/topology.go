@@ -144,6 +144,16 @@ func (t *Topology) Count(kind Kind) (n int) {
 	return n
 }
 
+// Names are those of the nodes of a kind.
+func (t *Topology) Names(kind Kind) (names []string) {
+	for _, node := range t.Nodes {
+		if node.Kind == kind {
+			names = append(names, node.Name)
+		}
+	}
+	return names
+}
+
 // Peers are the nodes at the other ends of the cables, by node and port; -1 where there is none, as at port 0.
 func (t *Topology) Peers() (peers [][]int) {
 	for _, node := range t.Nodes {

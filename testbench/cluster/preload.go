@@ -5,6 +5,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/netmgmt"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
@@ -23,7 +24,7 @@ func (n *Cluster) planned() *netmgmt.Plan {
 	if n.config.Manager != "" {
 		at, ok := n.Topology.Find(n.config.Manager)
 		if !ok || n.Topology.Nodes[at].Kind != topology.NI {
-			try.Failf("cluster: there is no network interface %q to manage the switches", n.config.Manager)
+			try.Failf("cluster: there is no network interface %q to manage the switches%s", n.config.Manager, nearest.Hint(n.config.Manager, n.Topology.Names(topology.NI)))
 		}
 		if n.Outside(at) {
 			try.Failf("cluster: %s is outside and cannot manage the switches: name a network interface that is simulated", n.config.Manager)

@@ -70,6 +70,7 @@ type alarm struct {
 
 func newChannel(d *usbdev.Device) *channel {
 	c := &channel{device: d, pins: pins{wired: open{}}, input: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	c.freed.ring = c.work // an engine may have waited for the same
 	c.powerUp()
 	return c
 }

@@ -374,3 +374,20 @@ func TestGarbage(t *testing.T) {
 		})
 	}
 }
+
+// TestEngineGoesOn: an engine that had no room for answers goes on when the host has read some, and so takes what has waited for that.
+func TestEngineGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const getPins, buffer = 0x81, 4096
+		h, _ := engine(t, 0x02)
+		h.send(bytes.Repeat([]byte{getPins}, buffer)...)
+		h.send(bytes.Repeat([]byte{getPins}, buffer-1)...) // one has waited already
+		ended := false
+		h.bus.Submit(&usbdev.Transfer{Endpoint: 0x02, Data: []byte{getPins}, Done: func(*usbdev.Transfer) { ended = true }})
+		check.Equal(t, "taken while there is no room", ended, false)
+		h.carry(&usbdev.Transfer{Endpoint: 0x81, Room: 512})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		check.Equal(t, "taken when there is", ended, true)
+	})
+}

@@ -64,11 +64,11 @@ func open(path, symbol string) unsafe.Pointer {
 	defer C.free(unsafe.Pointer(table))
 	library := C.lm_open(name)
 	if library == nil {
-		try.Failf("verilator: cannot load %s: %s", path, C.GoString(C.lm_open_error()))
+		try.Failf("verilator: cannot load %s: %s (if it is damaged: delete folder %s, and it is built again)", path, C.GoString(C.lm_open_error()), filepath.Dir(path))
 	}
 	found := C.lm_find(library, table)
 	if found == nil {
-		try.Failf("verilator: %s has no %s", path, symbol)
+		try.Failf("verilator: %s has no %s; delete folder %s, and it is built again", path, symbol, filepath.Dir(path))
 	}
 	return found
 }
@@ -101,9 +101,11 @@ func load(enginePath, dir string, d Design) *Library {
 	}
 	table := open(model, "lm_design_table")
 	data, err := os.ReadFile(filepath.Join(dir, "built.json"))
-	try.Wrap(err, "verilator: damaged cache")
 	var b built
-	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
+	if err == nil {
+		err = json.Unmarshal(data, &b)
+	}
+	try.Wrap(err, "verilator: damaged cache: delete folder %s, and it is built again", dir)
 	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, root: cmp.Or(b.Root, d.Top), warnings: b.Warnings, precision: b.Precision,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	hidden := l.tops + len(l.Signals()) // parts of forceable signals stand at the end
@@ -119,7 +121,7 @@ func load(enginePath, dir string, d Design) *Library {
 		}
 	}
 	if l.table.abi != C.LM_ABI || l.engine.abi != C.LM_ABI || int(l.table.n_ports) != len(l.ports) {
-		try.Failf("verilator: %s was built by another version; delete it", dir)
+		try.Failf("verilator: %s was built by another version; delete this folder, and it is built again", dir)
 	}
 	return l
 }

@@ -190,6 +190,11 @@ func TestPcapErrors(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].At != time.Second+2*time.Microsecond || string(got[0].Data) != "abc" {
 		t.Errorf("big-endian: %v, %v", got, err)
 	}
+	checked := record[:8] + "\x00\x00\x00\x07\x00\x00\x00\x07abcdefg"
+	got, err = ethernet.ReadPcap(strings.NewReader(header(binary.BigEndian, micro, 2<<28|1<<26|1) + checked)) // two words of check sequence
+	if err != nil || len(got) != 1 || string(got[0].Data) != "abc" {
+		t.Errorf("with frame check sequences: %v, %v", got, err)
+	}
 	for want, file := range map[string]string{
 		"first 24 bytes":                "",
 		"it is pcapng: convert it":      header(binary.LittleEndian, 0x0A0D0D0A, 0),
@@ -198,6 +203,7 @@ func TestPcapErrors(t *testing.T) {
 		"record 0: unexpected EOF":      header(binary.BigEndian, micro, 1) + record[:len(record)-1],
 		"record 1: unexpected EOF":      header(binary.BigEndian, micro, 1) + record + "\x00",
 		"record 0 has 1633837924 bytes": header(binary.BigEndian, micro, 1) + "abcdabcdabcdabcd",
+		"record 1 has 3 bytes of 4":     header(binary.BigEndian, micro, 1) + record + record[:15] + "\x04abc",
 	} {
 		if _, err := ethernet.ReadPcap(strings.NewReader(file)); !errors.Is(err, ethernet.ErrFormat) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: have %v", want, err)
@@ -211,7 +217,7 @@ func FuzzReadPcap(f *testing.F) {
 		frames, err := ethernet.ReadPcap(bytes.NewReader(file))
 		n := 24
 		for _, frame := range frames {
-			n += 16 + len(frame.Data)
+			n += 16 + cap(frame.Data) // with the check sequence
 		}
 		if err == nil && n != len(file) {
 			t.Errorf("%d frames make %d bytes of %d", len(frames), n, len(file))

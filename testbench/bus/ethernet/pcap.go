@@ -15,6 +15,7 @@ const (
 	pcapNG           = 0x0A0D0D0A
 	pcapEthernet     = 1
 	pcapLongest      = 1 << 18
+	pcapSequence     = 1 << 26 // of the link type: the top four bits say how many words of 16 bits a frame check sequence has
 )
 
 // ErrFormat is wrapped by errors about what is no pcap file of Ethernet frames.
@@ -49,7 +50,8 @@ type PcapFrame struct {
 	Data []byte
 }
 
-// ReadPcap reads all frames of a pcap file, of either order of bytes. Errors wrap ErrFormat or are those of reading; frames before one are returned.
+// ReadPcap reads all frames of a pcap file, of either order of bytes, without frame check sequences. Errors wrap ErrFormat or are those of reading; frames before
+// one are returned. A frame that was not kept whole is one.
 func ReadPcap(r io.Reader) ([]PcapFrame, error) {
 	var head [24]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -71,8 +73,13 @@ func ReadPcap(r io.Reader) ([]PcapFrame, error) {
 	default:
 		return nil, fmt.Errorf("%w: it begins with %#x, want %#x or %#x", ErrFormat, magic, uint32(pcapMicroseconds), uint32(pcapNanoseconds))
 	}
-	if link := order.Uint32(head[20:]) & 0xFFFF; link != pcapEthernet {
-		return nil, fmt.Errorf("%w: its link type is %d, want %d", ErrFormat, link, pcapEthernet)
+	link := order.Uint32(head[20:])
+	if link&0xFFFF != pcapEthernet {
+		return nil, fmt.Errorf("%w: its link type is %d, want %d", ErrFormat, link&0xFFFF, pcapEthernet)
+	}
+	var sequence int // bytes of frame check sequence at the end of each frame
+	if link&pcapSequence != 0 {
+		sequence = 2 * int(link>>28)
 	}
 	var frames []PcapFrame
 	for {
@@ -86,10 +93,14 @@ func ReadPcap(r io.Reader) ([]PcapFrame, error) {
 		if n > pcapLongest {
 			return frames, fmt.Errorf("%w: record %d has %d bytes, want up to %d", ErrFormat, len(frames), n, pcapLongest)
 		}
+		if whole := order.Uint32(record[12:]); n < whole {
+			return frames, fmt.Errorf("%w: record %d has %d bytes of %d: capture whole frames (tcpdump -s 0)", ErrFormat, len(frames), n, whole)
+		}
 		f := PcapFrame{time.Duration(order.Uint32(record[:]))*time.Second + time.Duration(order.Uint32(record[4:]))*unit, make([]byte, n)}
 		if _, err := io.ReadFull(r, f.Data); err != nil {
 			return frames, fmt.Errorf("%w: record %d: %w", ErrFormat, len(frames), err)
 		}
+		f.Data = f.Data[:max(len(f.Data)-sequence, 0)]
 		frames = append(frames, f)
 	}
 }

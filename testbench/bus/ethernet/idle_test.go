@@ -24,6 +24,7 @@ func TestBetweenFrames(t *testing.T) {
 		{ethernet.RuleStart, interfaces[3], 9, []ethernet.Frame{good}},
 		{ethernet.RuleXGMII, interfaces[3], 10, nil},
 		{"", interfaces[3], 11, nil},
+		{ethernet.RuleEnd, interfaces[3], 13, nil},
 		{ethernet.RuleGap, interfaces[0], 12, []ethernet.Frame{good, good}},
 	} {
 		t.Run(fmt.Sprint(test.ends.kind, " ", test.broken), func(t *testing.T) {

@@ -263,11 +263,14 @@ func (x *xgmii) lane(s *Sink, lane int, v byte, control bool) {
 		}
 		x.inFrame = true
 		s.take(octet{preambleOctet, true, false})
-	case !x.inFrame && control && (v == idle || v == terminate):
+	case !x.inFrame && control && v == idle:
 		s.take(octet{})
 	case x.ordered && (lane%4 == 0 || !control):
 		s.take(octet{})
 	case control && v == terminate:
+		if !x.inFrame {
+			s.Violate(RuleEnd, "Terminate in lane %d between frames", lane)
+		}
 		x.inFrame = false
 		s.take(octet{})
 	case control && v == failure:

@@ -94,6 +94,7 @@ module mii_through (
         if (broken == 4'd9 && stop) x_txc <= 4'h1;
         if (broken == 4'd10 && &x_rxc) x_txd[15:8] <= 8'h9C;
         if (broken == 4'd11 && &x_rxc) {x_txc, x_txd} <= {4'h1, 32'h0100009C}; // none: a local fault
+        if (broken == 4'd13 && &x_rxc && x_rxd[7:0] == 8'h07) x_txd[7:0] <= 8'hFD;
         {y_txc, y_txd} <= {y_rxc, y_rxd};
     end
 endmodule

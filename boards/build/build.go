@@ -104,7 +104,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (b *Built, err erro
 		o.Progress("synthesis", 0, o.Seeds)
 		n := try.Get(Synthesise(ctx, c))
 		p, key := n.placement(ctx, c)
-		dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.First, o.Seeds, c.Info()), func(dir string) error {
+		dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, try.Get(synth.Digest("icepack")), o.First, o.Seeds, c.Info()), func(dir string) error {
 			return try.Run(func() { place(ctx, c, n, p, key, o, dir) })
 		})
 		try.Wrap(err, "build: %s", c)

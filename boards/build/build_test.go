@@ -32,6 +32,13 @@ func built(t *testing.T, c *boards.Config, seeds int) (*Built, []byte) {
 	return b, check.Must(os.ReadFile(b.Bitstream()))(t)
 }
 
+// another puts a tool in the place of the installed one, which fails.
+func another(t *testing.T, tool string) {
+	dir := t.TempDir()
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, tool), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+}
+
 // The same inputs give the same bytes, with a description, and the best seed is kept.
 func TestBuild(t *testing.T) {
 	c := small(t, "slow")
@@ -52,7 +59,7 @@ func TestBuild(t *testing.T) {
 	// A second time the tools need not run; in another cache they do.
 	path := os.Getenv("PATH")
 	empty := t.TempDir()
-	for _, tool := range []string{"yosys", "nextpnr-ice40", "icepack"} {
+	for _, tool := range []string{"yosys", "nextpnr-ice40"} {
 		text := "#!/bin/sh\nexit 1\n"
 		switch tool {
 		case "yosys":
@@ -67,10 +74,13 @@ func TestBuild(t *testing.T) {
 		t.Error("what is in the cache differs")
 	}
 	// Fewer seeds reuse the placements in the cache.
-	check.Fatal(t, os.Remove(filepath.Join(empty, "icepack")))
 	if fewer, _ := built(t, c, 2); !cmp.Equal(fewer.Runs, b.Runs[:2]) {
 		t.Errorf("two of three seeds: %+v", fewer.Runs)
 	}
+	// icepack tells no version; another one makes the bitstream anew.
+	another(t, "icepack")
+	check.Fails(t, "with another icepack", check.Err(Build(t.Context(), c, Options{Seeds: 3})), synth.ErrDesign)
+	t.Setenv("PATH", empty+string(filepath.ListSeparator)+path)
 	check.Fails(t, "a fourth seed, with a placer that fails", check.Err(Build(t.Context(), c, Options{Seeds: 4})), synth.ErrDesign)
 	t.Setenv("LMMC_CACHE", t.TempDir())
 	check.Fails(t, "with tools that fail", check.Err(Build(t.Context(), c, Options{Seeds: 3})), synth.ErrDesign)
@@ -150,6 +160,13 @@ func TestLogic(t *testing.T) {
 	text := check.Must(os.ReadFile(first))(t)
 	check.Contains(t, "logic", string(text), "module top(", "input host_rx", "output [2:0] led", "lmmc_pll_core", "SB_RAM40_4K")
 	check.Fails(t, "half a bitstream", check.Err(Logic(t.Context(), c, data[:len(data)/2])), synth.ErrDesign)
+	path := os.Getenv("PATH")
+	for _, tool := range []string{"icepack", "icebox_vlog"} {
+		check.Equal(t, "logic in the cache", check.Must(Logic(t.Context(), c, data))(t), first)
+		another(t, tool)
+		check.Fails(t, "with another "+tool, check.Err(Logic(t.Context(), c, data)), synth.ErrDesign)
+		t.Setenv("PATH", path)
+	}
 }
 
 // A port at the pad of a PLL is joined to the PLL; any other port without logic is an error.

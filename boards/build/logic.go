@@ -20,7 +20,8 @@ import (
 func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (file string, err error) {
 	err = try.Run(func() {
 		try.OK(synth.Need("icepack", "icebox_vlog"))
-		key := cache.Key("logic", format, try.Get(synth.Version(ctx, "yosys")), bitstream, pinFile(c), c.Board.FPGA)
+		tools := []string{string(try.Get(synth.Version(ctx, "yosys"))), try.Get(synth.Digest("icepack")), try.Get(synth.Digest("icebox_vlog", "icebox.py", "iceboxdb.py"))}
+		key := cache.Key("logic", format, tools, bitstream, pinFile(c), c.Board.FPGA)
 		dir, err := cache.Folder(ctx, area, key, func(dir string) error {
 			return try.Run(func() { logic(ctx, c, bitstream, dir) })
 		})

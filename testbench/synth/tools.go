@@ -2,7 +2,11 @@ package synth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +56,30 @@ func Version(ctx context.Context, program string) ([]byte, error) {
 			ErrTool, program, m[1], Oldest[program], packages[program])
 	}
 	return text, nil
+}
+
+// Digest stands for a program that tells no version, and for the files beside it that it loads.
+func Digest(program string, beside ...string) (string, error) {
+	if err := Need(program); err != nil {
+		return "", err
+	}
+	path, err := exec.LookPath(program)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, name := range append([]string{filepath.Base(path)}, beside...) {
+		data, err := os.ReadFile(filepath.Join(filepath.Dir(path), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintln(sum, name, len(data))
+		sum.Write(data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // Older compares versions, numbers with dots between them. None is older than "".

@@ -4,8 +4,8 @@
 //
 // Contract:
 //   freed_bytes, freed_packets: cumulative counts of each link, modulo their width. m_*, as ni_compose takes them: SPACE packets with
-//   absolute counts, so that several changes make one packet and none is lost. `again` (pulse): a packet for every link follows, changed or
-//   not.
+//   absolute counts, so that several changes make one packet and none is lost. Links take turns. `again` (pulse): a packet for every link
+//   follows, changed or not.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_space #(
@@ -40,6 +40,7 @@ module ni_space #(
     wire [7:0]        packets = freed_packets[8*link +: 8];
     wire [15:0]       bytes   = freed_bytes[16*link +: 16];
     wire              changed = packets != told[8*link +: 8];
+    wire [2:0]        next    = link == FINAL ? 3'd0 : link + 3'd1;
     assign m_kind   = {link + 3'd1, `LP_TYPE_SPACE};
     assign m_length = `LP_SPACE_MIN_LENGTH;
 
@@ -49,7 +50,7 @@ module ni_space #(
             m_last  <= index == LAST;
             m_data  <= index == 2'd1 ? bytes[7:0] : index == 2'd2 ? bytes_high : told[8*link +: 8];
             index   <= !busy || index == LAST ? 2'd0 : index + 2'd1;
-            if (index == LAST) busy <= 1'b0;
+            if (index == LAST) {busy, link} <= {1'b0, next};
             if (index == 2'd1) begin            // the counts are those of this clock
                 bytes_high        <= bytes[15:8];
                 told[8*link +: 8] <= packets;
@@ -60,7 +61,7 @@ module ni_space #(
                 busy <= 1'b1;
                 repeats[link] <= 1'b0;
             end else
-                link <= link == FINAL ? 3'd0 : link + 3'd1;
+                link <= next;
         end
         if (again) repeats <= 8'hFF;
         if (rst) begin

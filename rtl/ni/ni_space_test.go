@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
@@ -105,5 +106,48 @@ func TestSpace(t *testing.T) {
 			told = make([]account, links)
 			quiet()
 		})
+	}
+}
+
+// A link that frees packets all the time does not keep the host from hearing of the others.
+func TestSpaceTurns(t *testing.T) {
+	var p struct {
+		M offer `port:"*"`
+	}
+	const links = 3
+	b := moduletest.Open(t, "ni_space", params{"LINKS": links}, &p)
+	r := b.Rand("host")
+	var freed, told [links]uint8
+	var others, heard [links]int // packets of others while a link waits, and its own
+	for clock := range 6000 {
+		for l := range links {
+			if busy := l == clock/2000; freed[l] == told[l] && r.Chance(0.02) || busy && freed[l]-told[l] < linkproto.MaxWindow {
+				freed[l]++
+				set(t, b, "freed_packets", 8, l, uint64(freed[l]))
+			}
+		}
+		*p.M.Ready = r.Chance(0.3)
+		settle(t, b)
+		if packet := p.M.clock(t); packet != nil {
+			var s linkproto.Packet
+			check.Fatal(t, s.Decode(packet))
+			for l := range links {
+				if others[l]++; l == int(s.Via)-1 {
+					told[l], others[l] = s.Packets, 0
+					heard[l]++
+				}
+			}
+		}
+		for l := range links {
+			if freed[l] == told[l] {
+				others[l] = 0
+			} else if others[l] > links {
+				t.Fatalf("clock %d: the host has heard %d times of others while link %d waited", clock, others[l], l+1)
+			}
+		}
+		b.Step(1)
+	}
+	if slices.Min(heard[:]) < 50 {
+		t.Errorf("the host has heard only %v times of the links", heard)
 	}
 }

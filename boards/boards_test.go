@@ -105,6 +105,7 @@ func TestBadBoards(t *testing.T) {
 			"rx = 512: want a power of two from 553 to 65536"},
 		{`links  = 1`, "links = 1\noversample = 2", "oversample"},
 		{`frames = 4`, `frames = 16`, "need 55 blocks and a hx8k has 32"},
+		{"routes = true\nframes = 4", "routes = true\nframes = 16", "need 37 blocks and a hx8k has 32"},
 		{`mhz    = 120.0`, `mhz = 121.0`, "nearest is 121.5"},
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
 		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 is not possible"},

@@ -34,6 +34,11 @@ func (c *Config) Memories() []Memory {
 		{Name: "counters and identity", Width: 32, Depth: counters, Count: 1},
 		{Name: "ranges of notifications", Width: bits.Len(uint(c.Page - 1)), Depth: max(256, 2*c.Frames), Count: 1},
 	}
+	if p := c.Params(); c.Routes {
+		list = append(list,
+			Memory{Name: "packets in ROUTEs", Width: 10, Depth: 1 << bits.Len(uint(p.MaxPacket()-1)), Count: c.Links},
+			Memory{Name: "ROUTEs for the host", Width: 10, Depth: max(c.Rx, 1024), Count: c.Links})
+	}
 	for i := range list {
 		m := &list[i]
 		least := 0

@@ -2,6 +2,7 @@ package hostdrv
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -24,6 +25,9 @@ func (n *NI) offload(ctx context.Context) error {
 		}
 	}); err != nil {
 		return err
+	}
+	if most := uint32(1) << linkproto.MaxVLBits; numbers > most {
+		return &IdentityError{Mismatches: []Mismatch{{Field: "VL_NUMBERS", Have: fmt.Sprint(numbers), Want: fmt.Sprint(most, " at most")}}}
 	}
 	peers := make([]uint32, max(numbers, 1)-1)
 	if err := n.run(ctx, func(b *Batch) {

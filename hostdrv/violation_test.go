@@ -39,6 +39,25 @@ func TestIdentityIsRefused(t *testing.T) {
 	}
 }
 
+// TestTooManyVirtual: a target that says it has more virtual links than there can be is refused before any is asked for.
+func TestTooManyVirtual(t *testing.T) {
+	asked := 0
+	f := newFake(t, func(_ *fake, p linkproto.Packet) bool {
+		if p.Reg >= linkproto.VLRegPeer.Reg(0) {
+			asked++
+		}
+		return asked > 0
+	})
+	f.regs[linkproto.RegFeatures] = linkproto.FeatureVirtual.In(1) | linkproto.FeatureRoutes.In(1) | linkproto.FeatureRouter.In(1)
+	f.regs[linkproto.RegVLNumbers] = 1<<linkproto.MaxVLBits + 1
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	ctx, cancel := n.WithTimeout(t.Context(), 1e6) // 1 ms
+	defer cancel()
+	_, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{NoPorts: true})
+	check.Fails(t, "start", err, hostdrv.ErrIdentity, "VL_NUMBERS   is 2049, want 2048 at most")
+	check.Equal(t, "registers of virtual links that were read", asked, 0)
+}
+
 // TestProtocolBroken sends what no NI may send: every time all that waits must end with one clear error.
 func TestProtocolBroken(t *testing.T) {
 	type packet = linkproto.Packet

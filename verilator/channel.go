@@ -209,6 +209,9 @@ func (s *Source) Room() int { return len(s.ring.items) - s.ring.len() }
 // Pending is how many items the design has not taken yet, the one on its port included.
 func (s *Source) Pending() int { return s.ring.len() }
 
+// Discard drops the first n items that the design has not taken. It is for a reset that acts at an edge of the clock, behind which no item stands on the port.
+func (s *Source) Discard(n int) { s.ring.c.tail += C.uint64_t(min(n, s.ring.len())) }
+
 // HasRoom holds while at least n items can be queued.
 func (s *Source) HasRoom(n int) Until { return Until{op: C.LM_ROOM, ring: s.ring, value: uint64(n)} }
 

@@ -133,6 +133,29 @@ func (p *Port) String() string {
 // InReset reports whether the reset acts.
 func (p *Port) InReset() bool { return p.reset != nil && p.reset.Is() == p.resetLevel }
 
+// OnReset calls a function where a reset has acted at an edge of the clock, at least once a reset that a task or a test lets go.
+func (p *Port) OnReset(f func()) {
+	if p.reset == nil {
+		return
+	}
+	var before uint64
+	p.Bench.AfterWatches(func() {
+		now := p.Clock.Cycles()
+		if now > before && p.InReset() {
+			f()
+		}
+		before = now
+	})
+}
+
+// UntilReset is the condition of the engine under which the reset acts; none without one.
+func (p *Port) UntilReset() []verilator.Until {
+	if p.reset == nil {
+		return nil
+	}
+	return []verilator.Until{verilator.Equal(p.reset.Name(), Bit(p.resetLevel))}
+}
+
 // Violate reports that a rule was broken, unless it is waived.
 func (p *Port) Violate(rule, format string, args ...any) {
 	if slices.Contains(p.config.Waive, rule) {

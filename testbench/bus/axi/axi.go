@@ -5,6 +5,7 @@
 //	b.Go("cpu", func(c *testbench.Task) { err := m.Write(c, 0x1003, data); err = m.Read(c, 0x1003, data) })
 //
 // A bus without AWLEN and ARLEN is AXI4-Lite. Signals that a design lacks are left out. The engine of package verilator moves transfers; Go moves transactions.
+// A reset ends transactions that have begun: those of a Master with bus.ErrReset. Those that have not go on behind it.
 package axi
 
 import (

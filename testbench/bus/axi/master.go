@@ -3,8 +3,10 @@ package axi
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -21,6 +23,8 @@ type Master struct {
 	reads     map[uint64][]*Pending
 	lasts     uint64 // reads that have ended
 	ends      uint64 // transactions that have
+	starts    uint64 // transactions that were queued
+	onReset   []verilator.Until
 }
 
 // NewMaster drives the bus of the ports with a prefix.
@@ -41,14 +45,26 @@ func NewMaster(bench *testbench.Bench, prefix string, c Config) (*Master, error)
 		}
 	}
 	m.throttles = throttles{m.aw, m.w, m.ar, m.b, m.r}
+	m.onReset = l.UntilReset()
+	l.OnReset(m.reset)
 	return m, nil
 }
 
 // Pending is a transaction that a Master has been told to do.
 type Pending struct {
 	Transaction
-	m    *Master
-	done bool
+	m     *Master
+	start uint64
+	done  bool
+	reset bool
+}
+
+// Err returns what the response means, or bus.ErrReset.
+func (p *Pending) Err() error {
+	if p.reset {
+		return fmt.Errorf("%s: %w", &p.Transaction, bus.ErrReset)
+	}
+	return p.Transaction.Err()
 }
 
 // Done reports whether it has ended.
@@ -57,7 +73,7 @@ func (p *Pending) Done() bool {
 	return p.done
 }
 
-// Wait waits until it has ended, and returns what its response means.
+// Wait waits until it has ended, and returns what its response means, or bus.ErrReset for one that had begun when the reset acted.
 func (p *Pending) Wait(c *testbench.Task) error {
 	m := p.m
 	for m.collect(); !p.done; {
@@ -72,7 +88,7 @@ func (p *Pending) Wait(c *testbench.Task) error {
 		c.Await("the end of a transaction on "+m.Port.String(), hint, func() bool {
 			m.collect()
 			return m.ends != ends
-		})
+		}, m.onReset...)
 	}
 	return p.Err()
 }
@@ -92,6 +108,8 @@ func (m *Master) Start(c *testbench.Task, t Transaction) *Pending {
 		p.Data, p.DataUser = make([]byte, 0, t.Len<<t.Size), nil
 	}
 	m.room(c, to, &t)
+	p.start = m.starts
+	m.starts++
 	m.address(address, &t)
 	address.put(to, false)
 	waiting[t.ID] = append(waiting[t.ID], p)
@@ -206,6 +224,39 @@ func (m *Master) collect() {
 	}
 }
 
+// reset ends the transactions that have begun, and drops what is left of them.
+func (m *Master) reset() {
+	m.collect()
+	addresses, data := m.begun(m.writes, m.aw.Pending(), m.w.Pending())
+	m.aw.Discard(addresses)
+	m.w.Discard(data)
+	m.begun(m.reads, m.ar.Pending(), 0)
+}
+
+// begun ends those transactions of which an address or data have been taken. It returns how many of the addresses and data that are left belong to them.
+func (m *Master) begun(waiting map[uint64][]*Pending, addresses, data int) (int, int) {
+	var all []*Pending
+	for _, q := range waiting {
+		all = append(all, q...)
+	}
+	slices.SortFunc(all, func(a, b *Pending) int { return cmp.Compare(b.start, a.start) }) // the last one first
+	n := 0
+	for ; n < len(all) && addresses > 0 && (!all[n].Write || data >= all[n].Len); n++ {
+		addresses--
+		if all[n].Write {
+			data -= all[n].Len
+		}
+	}
+	for _, p := range all[n:] {
+		p.reset, p.done, p.End = true, true, m.Clock.Cycles()
+		m.ends++
+	}
+	for key, q := range waiting {
+		waiting[key] = slices.DeleteFunc(q, func(p *Pending) bool { return p.done })
+	}
+	return addresses, data
+}
+
 func (m *Master) oldest(waiting map[uint64][]*Pending, key, edge uint64) *Pending {
 	if q := waiting[key]; len(q) > 0 {
 		return q[0]
@@ -267,7 +318,7 @@ func (m *Master) bursts(c *testbench.Task, address uint64, p []byte, write bool)
 		}
 		if !write {
 			below := int((address + uint64(at)) % uint64(m.bytes))
-			copy(p[at:ends[i]], t.Data[below:])
+			copy(p[at:ends[i]], t.Data[min(below, len(t.Data)):])
 		}
 		at = ends[i]
 	}

@@ -21,6 +21,7 @@ type RAM struct {
 	rand         *testbench.Rand
 	reservations map[uint64]stretch // by ID
 	lasts        uint64             // writes whose data were taken
+	resets       uint64
 }
 
 // stretch is what an exclusive read has reserved.
@@ -48,9 +49,23 @@ func NewRAM(bench *testbench.Bench, prefix string, target bus.Target, c Config) 
 		}
 	}
 	m.throttles = throttles{m.aw, m.w, m.ar, m.b, m.r}
+	l.OnReset(m.reset)
 	bench.Background("reads of "+l.Port.String(), m.serveReads)
 	bench.Background("writes of "+l.Port.String(), m.serveWrites)
 	return m, nil
+}
+
+// reset drops all that is under way; serveReads and serveWrites begin anew.
+func (m *RAM) reset() {
+	m.resets++
+	for _, s := range []*verilator.Sink{m.aw, m.w, m.ar} {
+		s.Discard()
+	}
+	for _, s := range []*verilator.Source{m.b, m.r} {
+		s.Discard(s.Pending())
+	}
+	m.lasts = m.w.Frames()
+	clear(m.reservations)
 }
 
 // choose returns one of the oldest of each ID.
@@ -72,11 +87,19 @@ func (m *RAM) choose(open []*Transaction) int {
 }
 
 func (m *RAM) serveReads(c *testbench.Task) {
+	for {
+		m.readsUntilReset(c)
+	}
+}
+
+func (m *RAM) readsUntilReset(c *testbench.Task) {
 	var open []*Transaction
 	next := map[*Transaction]int{}
+	resets := m.resets
 	for {
 		if len(open) == 0 {
 			c.Await("a read on "+m.Port.String(), m.ar.Has(1), func() bool { return m.ar.Len() > 0 })
+			resets = m.resets
 		}
 		for {
 			beat, ok := m.channels[ar].get(m.ar)
@@ -93,6 +116,9 @@ func (m *RAM) serveReads(c *testbench.Task) {
 		for i := next[t]; i < t.Len; i++ {
 			if m.r.Room() == 0 {
 				c.Await("room for data on "+m.Port.String(), m.r.HasRoom(1), func() bool { return m.r.Room() > 0 })
+				if resets != m.resets {
+					return
+				}
 			}
 			m.rdata(t, i)
 			m.channels[r].put(m.r, i == t.Len-1)
@@ -190,10 +216,18 @@ func (m *RAM) whole() bool {
 }
 
 func (m *RAM) serveWrites(c *testbench.Task) {
+	for {
+		m.writesUntilReset(c)
+	}
+}
+
+func (m *RAM) writesUntilReset(c *testbench.Task) {
 	var open []*Transaction // carried out and not answered
+	resets := m.resets
 	for {
 		if len(open) == 0 {
 			c.Await("a write on "+m.Port.String(), m.aw.Has(1), func() bool { return m.aw.Len() > 0 })
+			resets = m.resets
 		}
 		for m.aw.Len() > 0 && (len(open) == 0 || m.whole()) {
 			beat, _ := m.channels[aw].get(m.aw)
@@ -202,7 +236,9 @@ func (m *RAM) serveWrites(c *testbench.Task) {
 			if !m.lite {
 				hint = m.w.Ended(m.lasts + 1)
 			}
-			c.Await("the data of a write on "+m.Port.String(), hint, m.whole)
+			if c.Await("the data of a write on "+m.Port.String(), hint, m.whole); resets != m.resets {
+				return
+			}
 			m.store(t)
 			open = append(open, t)
 		}
@@ -210,6 +246,9 @@ func (m *RAM) serveWrites(c *testbench.Task) {
 		t := open[k]
 		if m.b.Room() == 0 {
 			c.Await("room for a response on "+m.Port.String(), m.b.HasRoom(1), func() bool { return m.b.Room() > 0 })
+			if resets != m.resets {
+				return
+			}
 		}
 		m.channels[b].set(bResp, uint64(t.Resp))
 		m.channels[b].set(bID, t.ID)

@@ -15,15 +15,24 @@ import (
 
 // watch gathers results until all are there, or those that are not will never come.
 func (a *array[T]) watch(ctx context.Context) error {
-	ask, next, answered := askSoonest, time.Now().Add(askSoonest), time.Now()
+	ask, next, answered, seen := askSoonest, time.Now().Add(askSoonest), time.Now(), time.Now()
 	scan := time.NewTicker(scanEvery)
 	defer scan.Stop()
 	for {
-		if err := a.collect(); err != nil {
-			return err
+		err := a.collect()
+		switch {
+		case err == nil:
+			seen = time.Now()
+		case time.Since(seen) > unreachable:
+			return a.unreached("the folder of results was not to be seen", err)
+		default:
+			a.once(fmt.Sprintf("%v; looking again", err))
 		}
 		if len(a.missing) == 0 && ctx.Err() == nil {
-			return os.RemoveAll(a.dir)
+			if err := os.RemoveAll(a.dir); err != nil {
+				a.Warn(fmt.Sprintf("%v; a later array removes what is left", err))
+			}
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -38,17 +47,22 @@ func (a *array[T]) watch(ctx context.Context) error {
 		case err == nil:
 			answered = time.Now()
 		case time.Since(answered) > unreachable:
-			return fmt.Errorf("%w: squeue has not answered for %v: %w\narray %s may still be running, scancel %[4]s ends it; what it has done is kept, and this continues: %s",
-				ErrCluster, unreachable, err, a.id, a.Slurm.Again)
+			return a.unreached("squeue has not answered", err)
 		default:
 			a.once(fmt.Sprintf("squeue: %v; asking again", err))
 		}
-		if a.over() {
+		if err == nil && a.over() {
 			return a.lost()
 		}
 		ask = min(ask*3/2, askLatest)
 		next = time.Now().Add(ask)
 	}
+}
+
+// unreached says that an array can be watched no longer.
+func (a *array[T]) unreached(what string, err error) error {
+	return fmt.Errorf("%w: %s for %v: %w\narray %s may still be running, scancel %[5]s ends it; what it has done is kept, and this continues: %s",
+		ErrCluster, what, unreachable, err, a.id, a.Slurm.Again)
 }
 
 // collect takes the results that have come.

@@ -3,9 +3,11 @@ package campaign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,6 +148,55 @@ func TestSlurmWaits(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(said) != 2 || !strings.Contains(said[0], "array 42 waits: PartitionDown") {
 		t.Errorf("%v, said %q", err, said)
 	}
+}
+
+// TestSlurmHiccup: the folder of results is not to be seen for a moment, as a shared file system's while its server starts anew.
+func TestSlurmHiccup(t *testing.T) {
+	dir := fake(t, map[string]string{waits: "Resources"})
+	o := cluster(t, 30)
+	warned := make(chan bool, 2)
+	o.Warn = func(string) { warned <- true }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	moved := check.Go(func() error {
+		defer cancel()
+		await(filepath.Join(dir, submitted))
+		away := filepath.Join(dir, "away")
+		err := os.Rename(o.Slurm.Share, away)
+		select {
+		case <-warned:
+		case <-time.After(20 * time.Second):
+		}
+		return errors.Join(err, os.Rename(away, o.Slurm.Share))
+	})
+	_, _, said, err := onCluster(t, ctx, o, 30)
+	check.Fails(t, "the campaign", err, context.Canceled)
+	check.Fatal(t, <-moved)
+	check.Contains(t, "said", strings.Join(said, "\n"), "no such file or directory; looking again", "array 42 is cancelled")
+	check.Equal(t, "cancelled", string(check.Must(os.ReadFile(filepath.Join(dir, cancelled)))(t)), "42")
+}
+
+// TestSlurmLeavesFolder: all jobs are done, and the folder of the array cannot be removed, as with files on NFS that a node has open.
+func TestSlurmLeavesFolder(t *testing.T) {
+	fake(t, nil)
+	o := cluster(t, 30)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for i := range 4 {
+		work.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				folders, _ := filepath.Glob(filepath.Join(o.Slurm.Share, "slurm-*"))
+				for _, folder := range folders {
+					os.WriteFile(filepath.Join(folder, fmt.Sprintf(".nfs%d-%d", i, n%1000)), nil, 0o666)
+				}
+			}
+		})
+	}
+	found, _, _, err := onCluster(t, t.Context(), o, 30)
+	cancel()
+	work.Wait()
+	check.Fatal(t, err)
+	checkSquares(t, found)
 }
 
 func TestSlurmMissesATool(t *testing.T) {

@@ -130,14 +130,7 @@ func copyProgram(to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-		return err
-	}
-	half := to + ".new"
-	if err := os.WriteFile(half, data, 0o777); err != nil {
-		return err
-	}
-	return os.Rename(half, to)
+	return campaign.WriteFile(to, data, 0o777)
 }
 
 // start starts a process. One that ends with an error says so to failed.

@@ -201,7 +201,7 @@ func (a *array[T]) prepare() error {
 	if os.Link(self, program) != nil {
 		data, err := os.ReadFile(self)
 		if err == nil {
-			err = writeFile(program, data, 0o777)
+			err = WriteFile(program, data, 0o777)
 		}
 		if err != nil {
 			return fmt.Errorf("copying the program for the nodes: %w", err)
@@ -212,7 +212,7 @@ func (a *array[T]) prepare() error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec %s %s %s \"$SLURM_ARRAY_TASK_ID\"\n", quote(program), WorkerCommand, quote(a.dir))
-	return errors.Join(writeFile(filepath.Join(a.dir, "plan.json"), text, 0o666), writeFile(filepath.Join(a.dir, "task.sh"), []byte(script), 0o777))
+	return errors.Join(WriteFile(filepath.Join(a.dir, "plan.json"), text, 0o666), WriteFile(filepath.Join(a.dir, "task.sh"), []byte(script), 0o777))
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -95,7 +95,7 @@ func fakeSlurm(dir, name string, args []string) int {
 	read := func(file string) string { text, _ := os.ReadFile(filepath.Join(dir, file)); return string(text) }
 	say := func(text string) int { fmt.Fprintln(os.Stderr, text); return 1 }
 	write := func(file, text string) {
-		if err := writeFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+		if err := WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
 			panic(err)
 		}
 	}
@@ -186,7 +186,7 @@ func fakeTask(dir, script string, number int, read func(string) string) string {
 	if err := run.Start(); err != nil {
 		panic(err)
 	}
-	if err := writeFile(filepath.Join(dir, "pid"), fmt.Append(nil, run.Process.Pid), 0o666); err != nil {
+	if err := WriteFile(filepath.Join(dir, "pid"), fmt.Append(nil, run.Process.Pid), 0o666); err != nil {
 		panic(err)
 	}
 	if doomed == fmt.Sprint(number) {

@@ -63,10 +63,11 @@ func writeEntry(file string, e entry) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(file, fmt.Appendf(nil, "%s%s\n%s", header, digest(body), body), 0o666)
+	return WriteFile(file, fmt.Appendf(nil, "%s%s\n%s", header, digest(body), body), 0o666)
 }
 
-func writeFile(file string, data []byte, mode fs.FileMode) error {
+// WriteFile writes a file, and the folders above it, in one step: its name stands for the old content until the new one is complete.
+func WriteFile(file string, data []byte, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -49,7 +50,7 @@ func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
 func layPlan(plan any, rewriter []string) string {
 	data := try.Get(json.Marshal(plan))
 	file := filepath.Join(try.Get(verilator.CacheDir("mutants")), fmt.Sprintf("%x.json", sha256.Sum256(data)))
-	try.OK(os.WriteFile(file, data, 0o666))
+	try.OK(campaign.WriteFile(file, data, 0o666)) // whole: another run may be reading it
 	return string(try.Get(json.Marshal(append(slices.Clone(rewriter), file))))
 }
 

@@ -7,6 +7,7 @@
 //   absolute counts, so that several changes make one packet and none is lost. Links take turns. `again` (pulse): a packet for every link
 //   follows, changed or not.
 //
+// Proven: ni_space.formal.v, by induction.
 // Source: doc/protocol.md, "Packets".
 module ni_space #(
     parameter LINKS = 1
@@ -72,5 +73,8 @@ module ni_space #(
             told    <= {8*LINKS{1'b0}};
         end
     end
+`ifdef FORMAL
+`include "ni_space.formal.v"
+`endif
 endmodule
 `resetall

@@ -69,6 +69,12 @@ func ni() []prove.Proof {
 			Parts: []string{"ni/ni_msg_place.v"},
 		},
 		{
+			Name: "ni_space",
+			Properties: "a SPACE goes out whole and says its link's counts of one clock; a link of which the host knows another count, or whose host has started again, and no other, is told of, " +
+				"behind one SPACE of each other link at most",
+			Top: "ni_space", Params: params{"LINKS": "3"}, Depth: 3, Files: []string{"ni/ni_space.v"},
+		},
+		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},

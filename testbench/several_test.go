@@ -10,6 +10,7 @@ import (
 
 // Two benches of a test have names of their own, and each leaves its wave.
 func TestBenchesOfATestLeaveAWaveEach(t *testing.T) {
+	t.Setenv("LMMC_WAVES", "") // make test turns them off
 	c := testbench.Config{WaveDir: t.TempDir(), Seed: 5}
 	var waves []string
 	for range 2 {

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -75,24 +74,11 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// short has no descriptor for the first connections.
-type short struct {
-	net.Listener
-	left int
-}
-
-func (s *short) Accept() (net.Conn, error) {
-	if s.left--; s.left >= 0 {
-		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
-	}
-	return s.Listener.Accept()
-}
-
 // TestNoDescriptors: a server that has none left for a connection goes on.
 func TestNoDescriptors(t *testing.T) {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	check.Background(t, func(ctx context.Context) error {
-		return usbip.Serve(ctx, &short{l, 2}, []usbip.Export{{BusID: "1-1", Device: newEcho().device}}, nil)
+		return usbip.Serve(ctx, check.Short(l, 2), []usbip.Export{{BusID: "1-1", Device: newEcho().device}}, nil)
 	})
 	client(t, l.Addr(), "1-1")
 }

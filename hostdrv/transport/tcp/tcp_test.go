@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -54,24 +52,11 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// short has no descriptor for the first connections.
-type short struct {
-	net.Listener
-	left int
-}
-
-func (s *short) Accept() (net.Conn, error) {
-	if s.left--; s.left >= 0 {
-		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
-	}
-	return s.Listener.Accept()
-}
-
 // TestNoDescriptors: a server that has none left for a connection goes on.
 func TestNoDescriptors(t *testing.T) {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	check.Background(t, func(ctx context.Context) error {
-		err := tcp.Serve(ctx, &short{l, 2}, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, "model:") })
+		err := tcp.Serve(ctx, check.Short(l, 2), func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, "model:") })
 		check.Fails(t, "end", err, context.Canceled)
 		return nil
 	})

@@ -21,7 +21,7 @@ var Interfaces = []suite.Scenario{
 		Seeds: 5, Run: against("golden")},
 	{Name: "coincidences",
 		Doc:   "as golden, with what arrives by two cables aimed at the same clock and at those beside it, links that start again over and over, and full queues",
-		Seeds: 6, Run: against("coincidences")},
+		Seeds: 8, Run: against("coincidences")},
 }
 
 // Size of the programs that a seed stands for.

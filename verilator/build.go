@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 )
@@ -60,7 +61,11 @@ type built struct {
 }
 
 func (s *support) build(ctx context.Context, d *Design, key string) (object string) {
-	defer s.cache.lock(ctx, key)()
+	unlock := s.cache.tryLock(key)
+	if unlock == nil {
+		campaign.Aside(ctx, func() { unlock = s.cache.lock(ctx, key) })
+	}
+	defer unlock()
 	if object, ok := s.find(d, key); ok {
 		return object
 	}

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -116,6 +117,27 @@ func TestCacheForgetsWhatWasKilled(t *testing.T) {
 	build(t, verilator.Design{Top: "inc", Sources: []string{"inc.v"}, FS: files})
 	left := check.Must(filepath.Glob(filepath.Join(cache, "build", "*")))(t)
 	check.Equal(t, "left", left, []string{filepath.Join(cache, "build", "compiling")})
+}
+
+// A job that waits for a design which another process compiles lets others run meanwhile.
+func TestBuildWaitsAside(t *testing.T) {
+	shareRuntime(t)
+	files := fstest.MapFS{"inc.v": {Data: []byte(includer)}, "value.vh": {Data: []byte(value("9"))}}
+	d := verilator.Design{Top: "inc", Sources: []string{"inc.v"}, FS: files}
+	build(t, d)
+	cache := os.Getenv("LMMC_CACHE")
+	built := check.Must(filepath.Glob(filepath.Join(cache, "manifest", "*")))(t)
+	check.Equal(t, "manifests", len(built), 1)
+	check.Fatal(t, os.Remove(built[0]))
+	lock := check.Must(os.Create(filepath.Join(cache, "lock", filepath.Base(built[0]))))(t)
+	check.Fatal(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	jobs := []campaign.Job[int]{
+		{Name: "waits", Run: func(ctx context.Context) (int, error) { return 0, check.Err(verilator.Build(ctx, d)) }},
+		{Name: "goes on", Run: func(context.Context) (int, error) { return 0, lock.Close() }},
+	}
+	for _, r := range check.Must(campaign.Run(t.Context(), jobs, campaign.Options{Jobs: 1, Timeout: time.Minute}, nil))(t) {
+		check.Fatal(t, r.Err)
+	}
 }
 
 func TestBuildFromFS(t *testing.T) {

@@ -17,8 +17,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Job is something to run that gives a T, which is kept and passed between machines as JSON.
@@ -173,27 +171,25 @@ func (c *campaign[T]) kept() (n int) {
 
 // local runs jobs on this machine.
 func (c *campaign[T]) local(ctx context.Context, pending []int, take func(i int, r Result[T])) {
-	var group errgroup.Group
-	group.SetLimit(c.Jobs)
+	var group sync.WaitGroup
+	slots := make(chan struct{}, c.Jobs)
 	for _, i := range pending {
-		if ctx.Err() != nil {
+		s := &slot{of: slots}
+		if !s.enter(ctx) {
 			break
 		}
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return nil
-			}
-			r := c.execute(ctx, c.jobs[i])
+		group.Go(func() {
+			defer s.end()
+			r := c.execute(context.WithValue(ctx, slotKey{}, s), c.jobs[i])
 			if r.Done && r.Err == nil && c.Store != "" && c.jobs[i].Key != "" {
 				if err := c.write(keptFile(c.Store, c.jobs[i].Key), i, r); err != nil {
 					c.Warn(fmt.Sprintf("the result of %s cannot be kept: %v", c.jobs[i].Name, err))
 				}
 			}
 			take(i, r)
-			return nil
 		})
 	}
-	group.Wait() // no job of the group returns an error
+	group.Wait()
 }
 
 // execute runs a job.

@@ -185,6 +185,37 @@ func TestRunLimitsJobs(t *testing.T) {
 	}
 }
 
+// A job that waits for what others make lets them run, and has its turn again afterwards.
+func TestRunGoesOnAside(t *testing.T) {
+	made := make(chan struct{})
+	var now atomic.Int32
+	alone := func() error {
+		if n := now.Add(1); n != 1 {
+			return fmt.Errorf("%d jobs at a time", n)
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return nil
+	}
+	waits := func(ctx context.Context) (int, error) {
+		Aside(ctx, func() {
+			select {
+			case <-made:
+			case <-ctx.Done():
+			}
+		})
+		return 0, errors.Join(context.Cause(ctx), alone())
+	}
+	makes := func(context.Context) (int, error) { close(made); return 0, alone() }
+	jobs := []Job[int]{{Name: "a", Run: waits}, {Name: "b", Run: waits}, {Name: "c", Run: makes}, {Name: "d", Run: waits}}
+	found, err := Run(t.Context(), jobs, Options{Jobs: 1, Timeout: 10 * time.Second}, nil)
+	check.Fatal(t, err)
+	for i, r := range found {
+		check.Fatal(t, r.Err)
+		check.Equal(t, jobs[i].Name+" is done", r.Done, true)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Setenv("CAMPAIGN_A", "1")
 	t.Setenv("CAMPAIGN_B", "2")

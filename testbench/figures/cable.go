@@ -16,7 +16,7 @@ import (
 
 var cableFigures = []Figure{
 	{Name: "uart_payload_share", Doc: "payload as a share of the byte rate of the host's UART, to the board: remote writes of a page of 1,024 random bytes",
-		Must: new(0.95), Aim: new(0.975), Measure: steps(uartPayloadShare)},
+		Must: new(0.95), Aim: new(0.975), Long: true, Measure: steps(uartPayloadShare)},
 	{Name: "rtl_pingpong_8", Doc: "the driver's share of the wall time of a ping-pong of 8 bytes over rtl:; the rest is the simulator's",
 		Better: Lower, Timed: true, Long: true, Measure: steps(rtlPingPong8)},
 }
@@ -51,10 +51,7 @@ func uartPayloadShare(ctx context.Context) Measurement {
 		frames = 4
 		margin = 16 // writes before and after those that count
 	)
-	counted := 400
-	if Quick(ctx) {
-		counted = 50
-	}
+	counted := either(ctx, 400, 50)
 	cable := &framed{}
 	n := try.Get(hostdrv.Open(ctx, fmt.Sprintf("rtl:?uart=4&frames=%d&page=%d", frames, page), hostdrv.Options{Seed: 1,
 		Wrap: func(_ string, t hostdrv.Transport) hostdrv.Transport { cable.Transport = t; return cable }}))

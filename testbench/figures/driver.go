@@ -50,7 +50,7 @@ func threadTime() (time.Duration, error) {
 }
 
 func driverWrite64(ctx context.Context) Measurement {
-	const writes = 100_000
+	writes := either(ctx, 100_000, 50_000)
 	defer onOneProcessor()()
 	var costs []float64
 	for range rounds(ctx) {
@@ -69,7 +69,7 @@ func driverWrite64(ctx context.Context) Measurement {
 		})
 		// Closed, the transport's time is not counted any more.
 		try.OK(err, n.Close())
-		costs = append(costs, float64(cpuTime()-start-time.Duration(m.used.Load()))/writes)
+		costs = append(costs, float64(cpuTime()-start-time.Duration(m.used.Load()))/float64(writes))
 	}
 	return Measurement{Value: Median(costs), Note: fmt.Sprintf("median of %d times %d writes", len(costs), writes)}
 }

@@ -13,7 +13,7 @@ import (
 
 var faultFigures = []Figure{
 	{Name: "serial_ppm", Doc: "difference between two clocks at which phy_serial links run both ways without an error, edges late by a fifth of a bit at random",
-		Unit: "ppm", Must: new(200.0), Aim: new(1000.0), Measure: steps(serialPPM)},
+		Unit: "ppm", Must: new(200.0), Aim: new(1000.0), Long: true, Measure: steps(serialPPM)},
 	{Name: "soak_ci", Doc: "packets delivered under faults of every kind on links of every kind, but those of soak_vl in network interfaces, with none lost or wrong",
 		Unit: "packets", Must: new(1e6), Aim: new(1e8), Long: true, Measure: steps(soakCI)},
 	{Name: "soak_vl", Doc: "packets over virtual links, carried out by hosts and by network interfaces that are models and RTL, under faults of every kind, none lost unreported, doubled or out of order",

@@ -35,6 +35,8 @@ type Figure struct {
 	Better Better
 	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
 	Timed bool
+	// Alone says that it counts what the whole process does, as allocations, so that no other figure may be taken beside it.
+	Alone bool
 	// Long says that it takes longer than others, up to many minutes, or RTL of its own, as networks do: a quick run leaves it out unless it is named.
 	Long bool
 	// Measure takes the measurement.

@@ -25,6 +25,14 @@ func WithQuick(ctx context.Context) context.Context { return context.WithValue(c
 // exact all the same; what is a rate has fewer repetitions.
 func Quick(ctx context.Context) bool { return ctx.Value(quickKey{}) != nil }
 
+// either returns how much a measurement does: quick under WithQuick, else long.
+func either(ctx context.Context, long, quick int) int {
+	if Quick(ctx) {
+		return quick
+	}
+	return long
+}
+
 // Measured is a figure with what was found.
 type Measured struct {
 	Figure
@@ -119,7 +127,7 @@ func Measure(ctx context.Context, figures []Figure, done func(Measured)) ([]Meas
 }
 
 // exact tells that a figure comes out the same on a busy machine, and soon.
-func (f Figure) exact() bool { return !f.Timed && !f.Long }
+func (f Figure) exact() bool { return !f.Timed && !f.Long && !f.Alone }
 
 func measured(f Figure, r campaign.Result[Measurement]) Measured {
 	m := Measured{Figure: f, Baseline: f.Baseline, Err: r.Err}

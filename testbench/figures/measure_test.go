@@ -110,17 +110,17 @@ func TestMeasureTogether(t *testing.T) {
 			return Measurement{Value: 1}, nil
 		}}
 	}
-	timed := fixed("timed", 3, Higher, 0, 0)
-	timed.Timed = true
+	timed, alone := fixed("timed", 3, Higher, 0, 0), fixed("alone", 3, Higher, 0, 0)
+	timed.Timed, alone.Alone = true, true
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var ended []string
-	all, err := Measure(ctx, []Figure{timed, meet("first", first, second), meet("second", second, first)}, func(m Measured) { ended = append(ended, m.Name) })
+	all, err := Measure(ctx, []Figure{timed, alone, meet("first", first, second), meet("second", second, first)}, func(m Measured) { ended = append(ended, m.Name) })
 	if err != nil {
 		t.Fatal(err, "; measured: ", ended)
 	}
-	check.Equal(t, "the last to end", ended[2], "timed")
-	check.Equal(t, "names", [3]string{all[0].Name, all[1].Name, all[2].Name}, [3]string{"timed", "first", "second"})
+	check.Equal(t, "the last to end", [2]string(ended[2:]), [2]string{"timed", "alone"})
+	check.Equal(t, "names", [4]string{all[0].Name, all[1].Name, all[2].Name, all[3].Name}, [4]string{"timed", "alone", "first", "second"})
 }
 
 func TestChoose(t *testing.T) {

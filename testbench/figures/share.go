@@ -41,11 +41,8 @@ func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traff
 // payloadShare is the figure of a size.
 func payloadShare(size int) func(context.Context) (Measurement, error) {
 	return steps(func(ctx context.Context) Measurement {
-		cycles := uint64(1_000_000)
-		if Quick(ctx) {
-			cycles = 300_000
-		}
-		shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, cycles)
+		cycles := either(ctx, 1_000_000, 200_000)
+		shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, uint64(cycles))
 		return Measurement{Value: (shares[0] + shares[1]) / 2,
 			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}
 	})
@@ -83,10 +80,7 @@ func shareOf(ctx context.Context, c ni.Config, size int, cycles uint64) [2]float
 // links7Share has seven network interfaces, one link of each, write into all links of an eighth.
 func links7Share(ctx context.Context) Measurement {
 	const links, page = 7, 1024
-	cycles := uint64(60_000)
-	if Quick(ctx) {
-		cycles = 20_000
-	}
+	cycles := uint64(either(ctx, 60_000, 20_000))
 	c := ni.Config{Params: rtl.Params{Links: links, Frames: links + 1, PageBytes: page}, Nodes: links + 1, Optimize: verilator.Full, Seed: 1, Quantum: 128}
 	for i := range links {
 		c.Cables = append(c.Cables, ni.Cable{A: i + 1, LinkA: 1, B: 0, LinkB: i + 1})

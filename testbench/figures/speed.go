@@ -28,12 +28,7 @@ var speedFigures = []Figure{
 }
 
 // rounds is how often speeds that are compared are taken in turn; medians count.
-func rounds(ctx context.Context) int {
-	if Quick(ctx) {
-		return 5
-	}
-	return 9
-}
+func rounds(ctx context.Context) int { return either(ctx, 9, 3) }
 
 // Median sorts v.
 func Median(v []float64) float64 {
@@ -114,11 +109,11 @@ func goSpeed(ctx context.Context, config ni.Config) (float64, rtl.Params) {
 }
 
 func coroutineRate(ctx context.Context) Measurement {
-	const cycles = 2_000_000
+	cycles := either(ctx, 2_000_000, 1_000_000)
 	var rates []float64
 	rounds := rounds(ctx)
 	for range rounds {
-		rate := try.Get(bench.CoroutineRate(ctx, cycles))
+		rate := try.Get(bench.CoroutineRate(ctx, uint64(cycles)))
 		rates = append(rates, rate)
 	}
 	return Measurement{Value: Median(rates), Note: fmt.Sprintf("median of %d runs of %d cycles", rounds, cycles)}

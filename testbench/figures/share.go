@@ -29,7 +29,7 @@ func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traff
 	err := try.Run(func() {
 		t = try.Get(ni.NewTraffic(f, 1))
 		t.Size = size
-		try.OK(t.Send(200)) // past the beginning
+		try.OK(t.Send(min(200, 20+2*f.Params.ReplayBytes/size))) // past the beginning: the replay buffer is full
 	})
 	if err != nil {
 		f.Close()

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/barriers"
@@ -126,8 +127,10 @@ func (view) Order() []string { return order }
 // manage becomes part of the page, so that there is one also of a design that is broken; the error is returned all the same.
 func (in *Input) Record(ctx context.Context) error {
 	var failed [2]error
-	in.Diagrams, in.Stages, failed[0] = recordings.All(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { in.Diagrams, in.Stages, failed[0] = recordings.All(ctx) })
 	in.Curve, failed[1] = figures.ShareCurve(ctx)
+	group.Wait()
 	err := errors.Join(failed[:]...)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, verilator.ErrTool) {
 		in.Unrecorded = err.Error()

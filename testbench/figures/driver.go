@@ -78,8 +78,8 @@ func pagingWaits(ctx context.Context) Measurement {
 	const (
 		frames = 4
 		ports  = 16 * frames
-		writes = 4000
 	)
+	writes := either(ctx, 4000, 2000)
 	n := try.Get(hostdrv.Open(ctx, fmt.Sprintf("model:?links=1&frames=%d&page=256", frames), hostdrv.Options{Seed: 1}))
 	defer try.Finally(n.Close)
 	node := try.Get(hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: 1}))
@@ -115,7 +115,7 @@ func pagingWaits(ctx context.Context) Measurement {
 		try.Wrap(err, "port %d does not hold what was written to it", i)
 	}
 	faults := node.Stats().PageOuts
-	if faults < writes/2 {
+	if faults < uint64(writes)/2 {
 		try.Failf("%d faults in %d writes to 16 ports a frame", faults, writes)
 	}
 	return Measurement{Value: float64(waited) / float64(roundTrip) / float64(faults), Note: fmt.Sprintf("%d faults in %d writes", faults, writes)}

@@ -25,7 +25,7 @@ var messageFigures = []Figure{
 		})},
 	{Name: "msg_cpu_64", Doc: "CPU time of a driver for a 64-byte message, the mean of the sender's and the receiver's, without the network interfaces, models on a cable",
 		Unit: "ns", Must: new(1000.0), Aim: new(300.0), Better: Lower, Timed: true, Measure: steps(messageCPU64)},
-	{Name: "msg_engine_cpu_64", Doc: "the same of contexts that the NIs carry out (Options.Engine), against it in the same run", Better: Lower, Timed: true,
+	{Name: "msg_engine_cpu_64", Doc: "the same of contexts that the NIs carry out (Options.Engine), against it in the same run", Better: Lower, Timed: true, Long: true,
 		Measure: steps(engineCost)},
 	{Name: "msg_allocs_64", Doc: "memory that the two drivers allocate for such a message", Unit: "objects", Must: new(0.0), Better: Lower, Alone: true, Measure: steps(messageAllocations)},
 }

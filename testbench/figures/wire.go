@@ -52,7 +52,7 @@ func writeLatency(ctx context.Context) Measurement {
 
 // resumeLatency traps over and over with writes of all sizes and alignments held behind, and takes the worst.
 func resumeLatency(ctx context.Context) Measurement {
-	const traps = 200
+	traps := either(ctx, 200, 100)
 	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
 	rng := rand.New(rand.NewPCG(1, 8))

@@ -114,7 +114,7 @@ func stopLatencyOf(ctx context.Context, size int) int {
 			throttle = 0
 		}
 		l.Sinks[1].SetThrottle(throttle)
-		try.OK(l.Model.Run(2000 + uint64(rng.IntN(4000))))
+		try.OK(l.Model.Run(1000 + uint64(rng.IntN(3000))))
 		l.Sinks[1].Discard()
 		if *l.StopAt == seen {
 			continue
@@ -167,7 +167,7 @@ func cleanLinkDrops(ctx context.Context) Measurement {
 	for i, throttle := range throttles {
 		l := try.Get(probe.OpenLinkPair(ctx, 1, uint64(i)))
 		defer l.Model.Close()
-		packets := 20 + int(float64(either(ctx, 300, 100))*(1-throttle)) // a slow reader takes its time
+		packets := either(ctx, 20, 10) + int(float64(either(ctx, 300, 100))*(1-throttle)) // a slow reader takes its time
 		n := exchange(ctx, l, packets, throttle)
 		delivered += n
 		drops += int(*l.Disturbances) + 2*packets - n

@@ -15,8 +15,8 @@ import (
 
 // lined are network interfaces on each kind of line; the scenarios of package suite use the same, so each is compiled once.
 var lined = []rtl.Params{
-	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 1024, Retry: 2048, LinkPHY: rtl.Serial},
-	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 1024, Retry: 2048, HostPHY: rtl.UART, LinkPHY: rtl.UART},
+	{Frames: 3, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 1024, Retry: 1024, LinkPHY: rtl.Serial},
+	{Frames: 3, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 1024, Retry: 1024, HostPHY: rtl.UART, LinkPHY: rtl.UART, Inject: true},
 }
 
 // Two of module ni_lines, cabled, carry remote writes both ways, and nothing happens on their links but deliveries.

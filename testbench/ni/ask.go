@@ -18,15 +18,20 @@ func (f *Fabric) Ask(node int, p linkproto.Packet) (linkproto.Packet, error) {
 		answer.Data = append([]byte(nil), a.Data...)
 	}
 	h := f.Nodes[node].Host
-	err := f.Until(patience, "room on the host port", func() bool { return !errors.Is(h.Request(p, take), ErrBusy) })
+	err := f.Until(f.Patience(), "room on the host port", func() bool { return !errors.Is(h.Request(p, take), ErrBusy) })
 	if err != nil {
 		return answer, err
 	}
-	return answer, f.Until(patience, fmt.Sprintf("node %d to answer %v", node, p.Type), func() bool { return done })
+	return answer, f.Until(f.Patience(), fmt.Sprintf("node %d to answer %v", node, p.Type), func() bool { return done })
 }
 
-// patience is how long an answer may take on a link full of faults, in symbol times.
-const patience = 1_000_000
+// Patience is how long anything may take on links full of faults, in symbol times. On a slow line it follows from the time in which a link gives up.
+func (f *Fabric) Patience() int {
+	if f.symbol > 1 {
+		return 8 * f.Params.RetryLimit * f.Params.Retry
+	}
+	return 1_000_000
+}
 
 // ReadRegister returns the value of a register of a node.
 func (f *Fabric) ReadRegister(node int, r linkproto.Reg) (uint32, error) {
@@ -79,14 +84,31 @@ func (f *Fabric) FillBuffer(node int, data []byte) error {
 	return nil
 }
 
-// Counters reads all counters of a link of a node; link 0 is the host port.
+// Counters reads all counters of a link of a node; link 0 is the host port. On a line whose symbols take many clocks it asks for all of them at once.
 func (f *Fabric) Counters(node, link int) (c [linkproto.NumCounters]uint32, err error) {
-	for i := range c {
-		if c[i], err = f.ReadRegister(node, linkproto.CounterReg(link, linkproto.Counter(i))); err != nil {
-			return c, err
-		}
+	ahead := 1
+	if f.symbol > 1 {
+		ahead = len(c)
 	}
-	return c, nil
+	asked, have := 0, 0
+	late := f.Until(f.Patience(), fmt.Sprintf("node %d to tell the counters of link %d", node, link), func() bool {
+		for err == nil && asked < len(c) && asked-have < ahead {
+			i := asked
+			busy := f.Nodes[node].Host.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(link, linkproto.Counter(i))}, func(a linkproto.Packet) {
+				c[i] = a.Value
+				if have++; a.Type != linkproto.TypeRegData {
+					err = fmt.Errorf("ni: node %d refused to read counter %v of link %d: %v", node, linkproto.Counter(i), link, a.Status)
+				}
+			})
+			if errors.Is(busy, ErrBusy) {
+				return false
+			}
+			err = errors.Join(err, busy)
+			asked++
+		}
+		return err != nil || have == len(c)
+	})
+	return c, errors.Join(err, late)
 }
 
 // CheckCounters compares counters of a link with what they must be.

@@ -35,7 +35,7 @@ type Config struct {
 	RTL      fs.FS    // the modules, laid out like rtl.FS; nil: rtl.FS
 	Seed     uint64
 	Threads  int                // 0: 1
-	Quantum  int                // clocks between two looks of the hosts at their ports; 0: the time of 32 symbols
+	Quantum  int                // clocks between two looks of the hosts at their ports; 0: the time of 8 symbols on the slowest port, at least 32
 	Optimize verilator.Optimize // of the C++ compiler
 	Fresh    bool               // see verilator.Design
 	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
@@ -106,13 +106,11 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 		return nil, err
 	}
 	host, link := p.SymbolClocks()
+	symbol := max(host, link)
 	if c.Quantum == 0 {
-		c.Quantum = 32 * host
-		if len(c.Peers) > 0 {
-			c.Quantum = min(c.Quantum, 32*link)
-		}
+		c.Quantum = max(32, 8*symbol)
 	}
-	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}, symbol: max(host, link)}
+	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}, symbol: symbol}
 	if err := try.Run(func() { f.build(lib) }); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -250,8 +248,11 @@ func (f *Fabric) Reset() error {
 }
 
 // Run runs for at least n symbol times of the slowest port, which are clocks with the direct PHY, in whole quanta.
-func (f *Fabric) Run(n int) error {
-	for done := 0; done < n*f.symbol; done += f.Config.Quantum {
+func (f *Fabric) Run(n int) error { return f.RunClocks(n * f.symbol) }
+
+// RunClocks runs for at least n clocks, in whole quanta.
+func (f *Fabric) RunClocks(n int) error {
+	for done := 0; done < n; done += f.Config.Quantum {
 		if err := f.quantum(); err != nil {
 			return err
 		}

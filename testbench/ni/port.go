@@ -91,6 +91,9 @@ func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index in
 	if index == 0 {
 		phy, divisor = p.HostPHY, p.HostDivisor
 	}
+	if phy != rtl.Direct { // the network interface's times are chosen for the line
+		c.AckDelay, c.Retry = p.AckDelay, p.Retry
+	}
 	switch {
 	case phy == rtl.Direct:
 		port := &Port{SymbolClocks: 1}

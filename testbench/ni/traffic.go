@@ -168,7 +168,7 @@ func (t *Traffic) Send(packets int) error {
 		goal[i] = s.Sent + packets
 	}
 	var failed error
-	err := t.f.Until(packets*t.f.Params.MaxPacket()*64+patience, "the streams to send", func() bool {
+	err := t.f.Until(packets*t.f.Params.MaxPacket()*16+t.f.Patience(), "the streams to send", func() bool {
 		if failed = t.Offer(4); failed != nil {
 			return true
 		}
@@ -192,7 +192,7 @@ func (t *Traffic) Freed() (bytes uint64) {
 
 // Settle runs until everything sent has been acknowledged and carried out.
 func (t *Traffic) Settle() error {
-	err := t.f.Until(patience, "all writes to be acknowledged", func() bool {
+	err := t.f.Until(t.f.Patience(), "all writes to be acknowledged", func() bool {
 		for _, s := range t.Streams {
 			if t.f.Nodes[s.From.Node].Host.Credit(s.From.Link).Outstanding() > 0 {
 				return false
@@ -203,7 +203,7 @@ func (t *Traffic) Settle() error {
 	if err != nil {
 		return err
 	}
-	return t.f.Run(2*t.f.Params.RxBytes + 1000) // what has been acknowledged may still be in a receive FIFO
+	return t.f.RunClocks(2*t.f.Params.RxBytes + 1000) // what has been acknowledged may still be in a receive FIFO
 }
 
 // Check compares every byte of every receive buffer with its image.

@@ -62,7 +62,7 @@ func lineFaults(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []v
 				at, level = at+clocks, 1-level
 			}
 		default:
-			faults = append(faults, verilator.Fault{Kind: verilator.Cut, At: at, Cycles: uint64(rng.IntN(700 * symbol)), Value: level})
+			faults = append(faults, verilator.Fault{Kind: verilator.Cut, At: at, Cycles: uint64(rng.IntN(350 * symbol)), Value: level})
 		}
 	}
 	return faults

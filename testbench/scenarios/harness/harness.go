@@ -110,7 +110,7 @@ func (s *Harness) FromPeer(link, n int) {
 	p.Link.Lost()
 	sent := 0
 	var pending []byte
-	try.OK(s.Until(1_000_000, "the peer's writes to be acknowledged", func() bool {
+	try.OK(s.Until(s.Patience(), "the peer's writes to be acknowledged", func() bool {
 		for sent < n {
 			if pending == nil {
 				pending = s.Write(link)
@@ -125,7 +125,7 @@ func (s *Harness) FromPeer(link, n int) {
 		}
 		return sent == n && p.Link.Queued() == 0
 	}))
-	try.OK(s.Run(2*s.Params.RxBytes + 1000))
+	try.OK(s.RunClocks(2*s.Params.RxBytes + 1000))
 }
 
 // Full reports whether an end has refused a packet since it has no room.

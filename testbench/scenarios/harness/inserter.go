@@ -29,6 +29,9 @@ func (x *Inserter) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 		x.Insert = nil
 	}
 	n := min(x.quantum, len(x.pending))
+	if u := x.port.UART; u != nil { // which may take two bytes for a symbol
+		n = min(n, max(x.quantum-u.Pending()/x.port.SymbolClocks, 0))
+	}
 	x.out = append(x.out[:0], x.pending[:n]...)
 	x.pending = x.pending[:copy(x.pending, x.pending[n:])]
 	return x.out
@@ -41,7 +44,7 @@ func (x *Inserter) Idle() bool { return len(x.pending) == 0 && len(x.Insert) == 
 func (s *Harness) Send(x *Inserter, symbols []linkproto.Symbol) {
 	x.Insert = append(x.Insert, symbols...)
 	try.OK(s.Until(100_000+4*len(symbols), "the symbols to pass", x.Idle))
-	try.OK(s.Run(2000))
+	try.OK(s.RunClocks(max(2000, 6*s.Config.Quantum)))
 }
 
 // Garbage is n random symbols, rich in K symbols.

@@ -12,7 +12,7 @@ import (
 
 // Numbered is traffic from the host to a peer in which every packet has a number, so that what arrives twice or out of order shows.
 type Numbered struct {
-	Most int    // bytes of a packet besides the number; 0: 200
+	Most int    // bytes of a packet besides the number; 0: 200, or what a page holds
 	Next uint32 // number of the next packet
 	got  uint32 // one past the last that arrived
 	Have int    // packets that arrived
@@ -24,7 +24,7 @@ func (n *Numbered) Offer(s *Harness, link, budget int) {
 		if !s.Node.Host.Credit(link).HasRoom(s.Params.MaxPacket()) {
 			return
 		}
-		err := s.Node.Host.Forward(n.Packet(s, link, 4+s.Rand.IntN(cmp.Or(n.Most, 200))))
+		err := s.Node.Host.Forward(n.Packet(s, link, 4+s.Rand.IntN(min(cmp.Or(n.Most, 200), s.Params.PageBytes-3))))
 		if errors.Is(err, ni.ErrBusy) {
 			n.Next--
 			return
@@ -59,7 +59,7 @@ func (n *Numbered) Take(p *ni.Port) {
 // Drain lets the peer take everything that still comes, and checks that no packet is unaccounted for: acknowledged and lost ones
 // (counters) make up all that the host sent.
 func (n *Numbered) Drain(s *Harness, link int) {
-	try.OK(s.Until(1_000_000, "the link's queue to be empty", func() bool {
+	try.OK(s.Until(s.Patience(), "the link's queue to be empty", func() bool {
 		n.Take(s.Peer(link))
 		return s.Node.Host.Credit(link).Outstanding() == 0
 	}))
@@ -69,7 +69,7 @@ func (n *Numbered) Drain(s *Harness, link int) {
 // ToPeer sends packets to a peer and wants all of them to arrive.
 func (n *Numbered) ToPeer(s *Harness, link, packets int) {
 	first, had := n.Next, n.Have
-	try.OK(s.Until(1_000_000, "packets to reach the peer", func() bool {
+	try.OK(s.Until(s.Patience(), "packets to reach the peer", func() bool {
 		if int(n.Next-first) < packets {
 			n.Offer(s, link, 1)
 		}

@@ -23,9 +23,13 @@ func (s *Harness) Tally(link int) *Tally {
 
 // QuietTally waits for the link to be quiet before it begins one.
 func (s *Harness) QuietTally(link int) *Tally {
-	try.OK(s.Run(2000))
+	try.OK(s.Run(s.rest()))
 	return s.Tally(link)
 }
+
+// rest is for how many symbol times a link is not quiet yet whose ends have nothing more to send: the last frame and its acknowledgement are on
+// their way, and what those have caused.
+func (s *Harness) rest() int { return min(4*s.Params.AckDelay, 2000) }
 
 // Check compares the counters named, all but those of the sending side if none.
 func (t *Tally) Check(names ...linkproto.Counter) error {

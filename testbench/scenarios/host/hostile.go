@@ -63,7 +63,7 @@ func Malformed(s *harness.Harness) {
 	}))
 	s.Suite.Stats.Packets += uint64(answers)
 	host.Received, host.Mangle = nil, nil
-	try.OK(s.Run(20_000))
+	try.OK(s.Run(s.Params.Retry + s.Params.WordTimer)) // no answer comes again
 	try.OK(before.Check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace))
 	for range 4 { // and what is right is still carried out
 		want := s.Rand.Uint32()

@@ -111,7 +111,7 @@ func (t *uartTalk) end() {
 	t.port.UART.Drive(false, 10*t.bit)
 	t.port.UART.Drive(true, 3*t.bit)
 	t.broken()
-	try.OK(t.Until(10_000, "the line to carry what was queued", func() bool { return t.port.UART.Pending() == 0 }), t.Run(60))
+	try.OK(t.Until(10_000, "the line to carry what was queued", func() bool { return t.port.UART.Pending() == 0 }), t.Run(8))
 }
 
 // compare ends a count that again has begun.
@@ -191,16 +191,16 @@ func spoken(s *harness.Harness, link int) {
 	for range 8 {
 		symbols = append(symbols, linkproto.Symbol(s.Rand.IntN(256)), linkproto.SymbolK|linkproto.Symbol(s.Rand.IntN(256)))
 	}
+	try.OK(s.WriteRegister(0, linkproto.InjectControl.Reg(link), linkproto.InjectCut.In(1)))
 	for _, symbol := range symbols {
-		try.OK(s.WriteRegister(0, linkproto.InjectOpen.Reg(link), uint32(symbol)),
-			s.WriteRegister(0, linkproto.InjectControl.Reg(link), linkproto.InjectCut.In(1)), s.Run(20))
+		try.OK(s.WriteRegister(0, linkproto.InjectOpen.Reg(link), uint32(symbol)), s.Run(8))
 		got = got[:0]
-		try.OK(s.Run(50))
+		try.OK(s.Run(24))
 		want := symbol
 		if !symbol.IsData() && !slices.ContainsFunc(linkproto.Symbols[:], func(i linkproto.SymbolInfo) bool { return i.Symbol == symbol }) {
 			want = linkproto.SymErr
 		}
-		if symbol == linkproto.SymIdle && len(got) > 0 || symbol != linkproto.SymIdle && (len(got) < 20 || slices.ContainsFunc(got, func(s linkproto.Symbol) bool { return s != want })) {
+		if symbol == linkproto.SymIdle && len(got) > 0 || symbol != linkproto.SymIdle && (len(got) < 8 || slices.ContainsFunc(got, func(s linkproto.Symbol) bool { return s != want })) {
 			try.Failf("with %v for each symbol, the line carries %v", symbol, got)
 		}
 	}

@@ -90,7 +90,7 @@ func (t *serialTalk) burst() {
 	default:
 		for range t.Rand.Between(10, 30) {
 			t.group()
-			t.right(t.Rand.Between(3, 6))
+			t.right(t.Rand.Between(2, 4))
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (t *serialTalk) again() *harness.Tally {
 }
 
 func (t *serialTalk) settle() {
-	try.OK(t.Until(100_000, "the line to carry what was queued", func() bool { return t.line.Pending() == 0 }), t.Run(60))
+	try.OK(t.Until(100_000, "the line to carry what was queued", func() bool { return t.line.Pending() < 10 }), t.Run(8)) // a part of an IDLE
 }
 
 func lineCodes(s *harness.Harness) {

@@ -17,7 +17,7 @@ import (
 // Hostile are the scenarios of peers that break the rules.
 var Hostile = []suite.Scenario{
 	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 2,
-		Run: harness.WithPeers(rtl.Params{}, []int{1}, HostilePeer(3))},
+		Run: harness.WithPeers(rtl.Params{}, []int{1}, HostilePeer(3, 5000))},
 	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
 		Run: harness.WithPeers(harness.SevenLinks, []int{1, 2, 3, 4, 5, 6, 7}, flood)},
 }
@@ -41,12 +41,12 @@ func violate(s *harness.Harness, x *harness.Inserter, t *harness.Tally, state *s
 	try.OK(s.Traffic.Check())
 }
 
-// HostilePeer has the peer of link 1 commit every violation, and say garbage, in each of some rounds.
-func HostilePeer(rounds int) func(*harness.Harness) {
-	return func(s *harness.Harness) { hostilePeer(s, rounds) }
+// HostilePeer has the peer of link 1 commit every violation, and say so many symbols of garbage, in each of some rounds.
+func HostilePeer(rounds, garbage int) func(*harness.Harness) {
+	return func(s *harness.Harness) { hostilePeer(s, rounds, garbage) }
 }
 
-func hostilePeer(s *harness.Harness, rounds int) {
+func hostilePeer(s *harness.Harness, rounds, garbage int) {
 	var count harness.Numbered
 	site := stimulus.Site{Params: s.Params, Legal: func() []byte { return s.Write(1) }}
 	rules := slices.Concat(stimulus.Rules, stimulus.Delivering)
@@ -65,7 +65,7 @@ func hostilePeer(s *harness.Harness, rounds int) {
 			restart := []stimulus.Violation{rule.Draw(s.Rand, site)}
 			violate(s, x, t, s.State(1), restart, linkproto.CntRestarts, linkproto.CntLostPackets)
 		}
-		s.Send(x, harness.Garbage(s.Rand, 5000))
+		s.Send(x, harness.Garbage(s.Rand, garbage))
 		s.RestartPeer(1)
 		s.WaitUp(1)
 		try.OK(s.Traffic.Check())

@@ -65,9 +65,10 @@ func (p *Player) violate() {
 		wants[port] = stimulus.Counts{}
 		for _, v := range all {
 			p.out.hit(where, v.Rule)
-			p.cables[port].insert = v.Symbols(p.cables[port].state())
+			symbols := v.Symbols(p.cables[port].state())
+			p.cables[port].insert = symbols
 			wants[port].Add(v.Want)
-			p.wait(2*p.Params.MaxPacket() + 500)
+			p.wait(2*len(symbols)/p.Params.Width + 300)
 		}
 	}
 	p.behindLost()

@@ -227,12 +227,15 @@ func (p *Player) atRest() bool {
 	if len(p.host.asked) > 0 || p.host.nap > p.now {
 		p.quiet = p.now
 	}
-	silence := 3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000
+	silence := p.drain()
 	if p.round.Kind == stimulus.Noisy || p.round.Kind == stimulus.Deaf {
 		silence += p.Params.Retry // a packet that got lost is repeated then
 	}
 	return p.now-p.quiet > uint64(silence)
 }
+
+// drain is how many clocks a network interface takes at most to carry out all that it has received, and to tell.
+func (p *Player) drain() int { return 2*p.Params.RxBytes/p.Params.Width + 2*p.Params.AckDelay + 300 }
 
 // rest waits until all is at rest.
 func (p *Player) rest() {

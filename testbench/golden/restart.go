@@ -64,7 +64,7 @@ func (p *Player) lose(c *cable) {
 }
 
 // settle lets the network interface carry out what it has received.
-func (p *Player) settle() { p.wait(3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000) }
+func (p *Player) settle() { p.wait(p.drain()) }
 
 // restartPeer lets a peer start again in the middle of its traffic. What it had not been told of may have been delivered or not: the network
 // interface's count of packets says so, and the peer goes on there, so that in the end everything has been delivered once.

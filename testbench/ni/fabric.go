@@ -217,7 +217,7 @@ func Nonce(rng *testbench.Rand) uint32 { return rng.Uint32() | 1 }
 // EndConfig is that of an end in Go at a port of a network interface with parameters p: a host, or some port of some node. It bears silence, so that
 // what the network interface says can be kept from it for as long as a test likes.
 func EndConfig(p rtl.Params, port int, rng *testbench.Rand) flowctl.Config {
-	c := flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.TakesRoutes(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch(rng)}
+	c := flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.TakesRoutes(), AckDelay: p.AckDelay, WordTimer: p.WordTimer, Retry: p.Retry, Silence: -1, Epoch: epoch(rng)}
 	if port > 0 {
 		c.Node, c.Nonce, c.Port = uint16(rng.Uint32()), Nonce(rng), uint8(rng.Between(1, linkproto.MaxVia))
 	}

@@ -1,12 +1,17 @@
 package harness
 
-import "github.com/stafflink/lmmc/rtl"
+import (
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/stimulus"
+)
 
-// Interfaces with small buffers, so that those fill and pages and traps come often. Several scenarios have each, since a design is compiled for each set of parameters.
+// Interfaces with small buffers and short timers, so that buffers fill and pages and traps come often. Several scenarios have each, and programs, since
+// a design is compiled for each set of parameters.
 var (
-	TwoLinks   = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
-	ThreeLinks = rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, Width: 4}
-	SevenLinks = rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+	TwoLinks   = stimulus.Shapes[1]
+	ThreeLinks = stimulus.Shapes[2]
+	OneFrame   = stimulus.Shapes[3]
+	SevenLinks = stimulus.Shapes[4]
 )
 
 // Debugged is a test build: a network interface with a trace buffer and error injectors.

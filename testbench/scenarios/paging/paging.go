@@ -24,7 +24,7 @@ var Scenarios = []suite.Scenario{
 		})},
 	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			c := ni.Pair(harness.TwoLinks, 1+rng.IntN(40))
+			c := ni.Pair(harness.Debugged, 1+rng.IntN(40))
 			return harness.Plan{Config: c, Packets: 200, ErrorRate: harness.Rate(rng, 1e-6, 1e-4), HostErrorRate: harness.Rate(rng, 1e-6, 1e-5), Faults: 20}
 		})},
 	{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 1,

@@ -26,8 +26,7 @@ var Scenarios = []suite.Scenario{
 		})},
 	{Name: "pair-small", Doc: "64-byte pages, the smallest buffers that work, one frame", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {
-			p := rtl.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, Width: 8}
-			return harness.Plan{Config: ni.Pair(p, 1+rng.IntN(40)), Packets: 1000, Illegal: 0.2, Gap: 0.1, Clean: true}
+			return harness.Plan{Config: ni.Pair(harness.OneFrame, 1+rng.IntN(40)), Packets: 1000, Illegal: 0.2, Gap: 0.1, Clean: true}
 		})},
 	{Name: "pair-far", Doc: "two NIs at a distance of 2,000 symbols send the smallest packets: windows fill and open, nothing dropped", Seeds: 2,
 		Run: Run(func(rng *testbench.Rand) harness.Plan {

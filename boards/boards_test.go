@@ -109,6 +109,7 @@ func TestBadBoards(t *testing.T) {
 		{`mhz    = 120.0`, `mhz = 121.0`, "nearest is 121.5"},
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
 		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 is not possible"},
+		{`baud   = 12_000_000`, `baud = 29_600_000`, "4 clocks a bit give 30000000, more than 1 % off"},
 	} {
 		check.Fails(t, c.old+" -> "+c.new, check.Err(LoadAll(board(t, c.old, c.new))), ErrBoard, c.says)
 	}

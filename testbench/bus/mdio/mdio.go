@@ -223,7 +223,7 @@ func (y *PHY) head() {
 		return
 	}
 	y.send = y.registers.Read(device, y.at[device])
-	if f.Op == ReadNext {
+	if f.Op == ReadNext && y.at[device] < 0xFFFF { // where it stays (45.3)
 		y.at[device]++
 	}
 }

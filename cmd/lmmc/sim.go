@@ -89,7 +89,8 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 	options.Progress = func(p suite.Progress) {
 		progress.set("%d of %d runs, %d failed, last %s seed %d", p.Done, p.Total, p.Failed, p.Last.Scenario, p.Last.Seed)
 	}
-	// A run is nearly always in its models, in C++. With no more processors of Go's than runs it waits for one behind many a call, a quarter of the time.
+	// A run is nearly always in its models, in C++. With no more of Go's processors than runs it waits for one behind many a call:
+	// a quarter of the time.
 	runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	report, err := suite.Execute(ctx.Context, options)
 	progress.stop()

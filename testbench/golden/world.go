@@ -49,7 +49,7 @@ func NewRTL(f *ni.Fabric) *World {
 // NewModel is the world of a model with these parameters. Its identity is that of module hash.
 func NewModel(ctx context.Context, p rtl.Params, seed, hash uint64) (*World, error) {
 	p = p.WithDefaults()
-	p.Width = 1
+	p.Width = 1 // a model takes a symbol at a time
 	w := &World{Params: p}
 	rng := testbench.NewRand(seed).Split("model")
 	m, err := model.New(model.Config{

@@ -108,7 +108,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 }
 
 // Shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
-// the smallest buffers, and seven links; with every WIDTH. All but the first have short timers, for which most of the clocks would be spent.
+// the smallest buffers, and seven links; with every WIDTH. All but the first have short timers, since most
+// clocks would pass in waiting for long ones.
 var Shapes = []rtl.Params{
 	{},
 	{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 1024, Retry: 4096},

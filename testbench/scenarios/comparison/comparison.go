@@ -26,7 +26,7 @@ var Interfaces = []suite.Scenario{
 
 // Size of the programs that a seed stands for.
 const (
-	goldenRounds  = 2 * stimulus.Kinds // each kind of round twice
+	goldenRounds  = 2 * stimulus.Kinds // each kind of round twice, once on more than three links
 	goldenPackets = 25                 // about, each way on each port in a round
 	aimedPackets  = 90
 )

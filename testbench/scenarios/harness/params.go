@@ -11,7 +11,7 @@ var (
 	TwoLinks   = stimulus.Shapes[1]
 	ThreeLinks = stimulus.Shapes[2]
 	OneFrame   = stimulus.Shapes[3]
-	SevenLinks = rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024} // whose bytes wait for one another most
+	SevenLinks = rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024} // with the usual timers; bytes wait for one another most
 )
 
 // Debugged is a test build: a network interface with a trace buffer and error injectors.

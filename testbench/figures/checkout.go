@@ -69,13 +69,13 @@ func makeTest(ctx context.Context, clone, caches string) (time.Duration, string,
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), last, err
 }
 
-// changeModule gives a module another content and the same meaning.
+// changeModule gives a module another content and the same meaning. Its last line stays `resetall, as a test of the checkout wants it.
 func changeModule(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, "\n// Changed.\n"...), 0o666)
+	return os.WriteFile(path, append(bytes.TrimSuffix(text, []byte("`resetall\n")), "// Changed.\n`resetall\n"...), 0o666)
 }
 
 // removeAll also removes what the Go tool has made read-only.

@@ -1,6 +1,9 @@
 package harness
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -16,7 +19,8 @@ func Rate(rng *testbench.Rand, low, high float64) float64 {
 	return min(low*(1+9*x), high)
 }
 
-// FaultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again.
+// FaultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again, nor do
+// several.
 func FaultPlan(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
 	if p.LinkPHY != rtl.Direct {
 		return lineFaults(rng, p, from, n, span)
@@ -38,7 +42,28 @@ func FaultPlan(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []ve
 		}
 		faults = append(faults, f)
 	}
+	limitSilence(faults, uint64(p.WordTimer))
 	return faults
+}
+
+// limitSilence ends cuts early that would, with those before them, keep every word from a peer for more than 2 WORD_TIMER. A word is said after
+// a WORD_TIMER at most, so 4 of them never pass without one.
+func limitSilence(faults []verilator.Fault, wordTimer uint64) {
+	var cuts []*verilator.Fault
+	for i := range faults {
+		if faults[i].Kind == verilator.Cut {
+			cuts = append(cuts, &faults[i])
+		}
+	}
+	slices.SortFunc(cuts, func(a, b *verilator.Fault) int { return cmp.Compare(a.At, b.At) })
+	var since, end uint64
+	for i, f := range cuts {
+		if i == 0 || f.At > end+wordTimer {
+			since = f.At
+		}
+		f.Cycles = min(f.Cycles, max(since+2*wordTimer, f.At)-f.At)
+		end = max(end, f.At+f.Cycles)
+	}
 }
 
 // lineFaults is n faults spread over the next span symbol times of a line of one wire. Two cuts in a row, and the time until a

@@ -139,6 +139,8 @@ func (c *messageContext) receive(rng *testbench.Rand) {
 	r.Posted = linkproto.Posted{Addr: uint32(at), Length: uint32(testbench.Pick(rng, harness.MessageMost, harness.MessageMost, harness.MessageMost, rng.IntN(harness.MessageMost))), Cookie: c.posted[1]}
 	if r.wrong = rng.Chance(0.05); r.wrong {
 		r.Addr, r.Length = c.wrongBytes(rng, at)
+	} else {
+		c.host.lend(at, int(r.Length), true)
 	}
 	c.free[1] = c.free[1][1:]
 	c.receives[r.Cookie] = r
@@ -237,6 +239,7 @@ func (c *messageContext) received(have linkproto.Completion) {
 			h.failf("context %d: a message of %d bytes by virtual link %d has come as % x, want % x", c.number, s.Length, e.number, data, s.data)
 		}
 		copy(h.memory[r.Addr:], data)
+		h.lend(int(r.Addr), len(data), false)
 		free()
 	})
 }

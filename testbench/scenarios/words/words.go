@@ -29,7 +29,10 @@ func run(s *harness.Harness) {
 	nonce := ni.Nonce(s.Rand)
 	try.OK(s.WriteRegister(0, linkproto.RegNonce, nonce), s.Run(100))
 	w.begin(1, nonce)
-	for step := range 600 {
+	tested := func() bool {
+		return min(w.count.up, w.count.down, w.count.bad, w.count.refused, w.count.restarts) >= 20
+	}
+	for step := 0; step < 600 || step < 1200 && !tested(); step++ {
 		try.Wrap(try.Run(func() { w.step(step) }), "step %d", step)
 	}
 	try.Wrap(try.Run(w.storm), "a storm")
@@ -56,7 +59,7 @@ func run(s *harness.Harness) {
 	w.besideSilence()
 	try.Wrap(try.Run(w.hostInits), "at the host's port")
 	s.Suite.Log("%+v", w.count)
-	if c := w.count; min(c.up, c.down, c.bad, c.refused, c.restarts) < 20 || min(c.before, c.behind, c.frames+c.barriers) < 10 {
+	if c := w.count; !tested() || min(c.before, c.behind, c.frames+c.barriers) < 10 {
 		try.Failf("%+v: the run tests too little", c)
 	}
 	s.Peer(1).Far = nil
@@ -120,14 +123,14 @@ func (w *link) step(n int) {
 	w.count.restarts += int(after.counts[1] - before.counts[1])
 }
 
-// silence says nothing, or INITs only, until the link starts again.
+// silence says nothing, or INITs only, until the link starts again. Those about then may come before or behind it, which besideSilence sweeps.
 func (w *link) silence() {
 	w.settle()
 	w.word(linkproto.Word{})
 	over := w.spoke + uint64(linkproto.SilentTimers*w.Params.WordTimer)
 	until := func(clock uint64) {
 		try.OK(w.Until(5*w.Params.WordTimer, "time to pass", func() bool {
-			if len(w.rogue.line) == 0 && w.Rand.IntN(40) == 0 {
+			if len(w.rogue.line) == 0 && w.Rand.IntN(40) == 0 && (w.Cycles+100 < over || w.Cycles > over+100) {
 				w.say(linkproto.AppendInit(nil, w.me))
 			}
 			return w.Cycles >= clock

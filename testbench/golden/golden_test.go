@@ -31,6 +31,18 @@ func TestModelsAgree(t *testing.T) {
 	}
 }
 
+// A program may begin with a round of any kind, as one that has been shrunk does.
+func TestEveryKindBegins(t *testing.T) {
+	p := stimulus.Draw(1, stimulus.Kinds, 5)
+	for _, r := range p.Rounds {
+		one := p
+		one.Rounds = []stimulus.Round{r}
+		if _, err := Check(one, open(t, p, 1, 7), open(t, p, 2, 7)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func open(t *testing.T, p stimulus.Program, seed, hash uint64) *World {
 	t.Helper()
 	return check.Must(NewModel(t.Context(), p.Params, seed, hash))(t)

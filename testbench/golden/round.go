@@ -22,10 +22,13 @@ func (p *Player) begin() {
 		p.peers[i] = peer{}
 	}
 	switch {
+	case r.Kind == stimulus.Reset && first:
+		p.identify("identity before the reset") // no link is up without
+		p.reset()
 	case r.Kind == stimulus.Reset:
 		p.reset()
 	case first:
-		p.identify()
+		p.identify("identity")
 	}
 	p.rest()
 	// After a reset the receive buffer holds anything.
@@ -77,17 +80,17 @@ func (p *Player) reset() {
 		})
 	}
 	again(p.Ports[:1])
-	p.identify()
+	p.identify("identity")
 	again(p.Ports)
 	for _, c := range p.cables {
 		c.session(p.out.Round)
 	}
 }
 
-// identify gives the network interface a number and a nonce. Until then its links are down.
-func (p *Player) identify() {
+// identify gives the network interface a number and a nonce, of a stream of random numbers. Until then its links are down.
+func (p *Player) identify(stream string) {
 	p.waitUp(0)
-	r := p.split("identity")
+	r := p.split(stream)
 	p.nonce = ni.Nonce(r)
 	p.askAll("begin", []linkproto.Packet{
 		{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNodeID, Value: r.Uint32()},

@@ -89,7 +89,7 @@ func newCable(port *ni.Port) *cable {
 	return c
 }
 
-// session learns, at rest, whether the link has started again since it was last asked, and in which round.
+// session learns, at rest and before anything is sent in it, whether the link has started again since it was last asked, and in which round.
 func (c *cable) session(round int) {
 	link := c.port.Link
 	restarts := link.Counter(linkproto.CntRestarts)

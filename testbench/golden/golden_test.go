@@ -43,6 +43,20 @@ func TestEveryKindBegins(t *testing.T) {
 	}
 }
 
+// Behind a round of any kind, at rest, every cable knows which number the network interface expects next.
+func TestNextNumber(t *testing.T) {
+	p := stimulus.Draw(1, stimulus.Kinds, 5)
+	pl := NewPlayer(open(t, p, 1, 7), p)
+	for i, r := range p.Rounds {
+		_, err := pl.Play(i)
+		check.Fatal(t, err)
+		check.Fatal(t, try.Run(pl.rest))
+		for port, c := range pl.cables {
+			check.Equal(t, fmt.Sprintf("next number at port %d behind a round of %v", port, r.Kind), c.next(), c.words.Number)
+		}
+	}
+}
+
 func open(t *testing.T, p stimulus.Program, seed, hash uint64) *World {
 	t.Helper()
 	return check.Must(NewModel(t.Context(), p.Params, seed, hash))(t)

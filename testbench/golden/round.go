@@ -80,9 +80,10 @@ func (p *Player) reset() {
 		})
 	}
 	again(p.Ports[:1])
+	p.cables[0].session(p.out.Round)
 	p.identify("identity")
 	again(p.Ports)
-	for _, c := range p.cables {
+	for _, c := range p.cables[1:] {
 		c.session(p.out.Round)
 	}
 }

@@ -42,6 +42,7 @@ type Checker struct {
 	life    linkproto.Life // of the end
 	named   bool           // the end has said it
 	settled uint64         // from then on the end's words are to agree with what it has heard
+	doubt   error          // of that life, unless the next one shows that the host wrote NONCE meanwhile: the INIT has bytes of both nonces then
 	unsure  bool           // whether the end has heard of its peer shows with the peer's next INIT
 }
 
@@ -61,7 +62,7 @@ func New(c Config) *Checker {
 func (k *Checker) Reset() {
 	k.in.Reset()
 	k.out.Reset()
-	k.pending, k.named, k.life, k.unsure = k.pending[:0], false, 0, false
+	k.pending, k.named, k.life, k.doubt, k.unsure = k.pending[:0], false, 0, nil, false
 	k.received, k.words, k.sent = receiving{}, words{}, sending{}
 	k.seal()
 }

@@ -1,7 +1,9 @@
 package linkcheck_test
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,6 +254,38 @@ func TestTimes(t *testing.T) {
 				err = c.run(10 * linkproto.DefaultRetry)
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestEpochs has an end that is down name its lives.
+func TestEpochs(t *testing.T) {
+	own := endConfig(1)
+	life := func(nonce uint32, epoch uint8) linkproto.Life { return linkproto.LifeOf(nonce, 1, epoch) }
+	for _, test := range []struct {
+		name  string
+		lives []linkproto.Life
+		want  string // "": right
+	}{
+		{"the next epoch", []linkproto.Life{life(own.Nonce, 1), life(own.Nonce, 2), life(own.Nonce, 2)}, ""},
+		{"one is left out", []linkproto.Life{life(own.Nonce, 1), life(own.Nonce, 5), life(own.Nonce, 5)}, "of another epoch than the next"},
+		{"and then the next", []linkproto.Life{life(own.Nonce, 1), life(own.Nonce, 5), life(own.Nonce, 6)}, "of another epoch than the next"},
+		{"another nonce, of which one byte comes first", []linkproto.Life{life(own.Nonce, 1), life(own.Nonce^0xA0<<24, 2), life(0xA0_123457, 2)}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := join(t, 1, nil)
+			var err error
+			for _, life := range append(slices.Repeat(test.lives[:1], 5), test.lives[1:]...) {
+				for _, s := range linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Life: life, Page: 6, Lanes: 1}) {
+					c.clock++
+					c.checker.FromEnd(c.clock, s)
+				}
+				c.clock += linkproto.DefaultAckDelay
+				err = cmp.Or(err, c.checker.Advance(c.clock))
+			}
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
 		})

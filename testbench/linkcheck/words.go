@@ -1,6 +1,10 @@
 package linkcheck
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // words follows the link state words that the end says, and those that it owes.
 type words struct {
@@ -81,13 +85,17 @@ func (k *Checker) sayInit(w linkproto.Init) {
 		k.fail("INIT %+v, want %+v", w, want)
 	}
 	r := &k.received
+	if k.doubt != nil && (w.Life ^ k.life).HostLife() {
+		k.fail("%v", k.doubt)
+	}
+	k.doubt = nil
 	switch {
 	case !k.named:
 		k.unsettle()
 	case w.Life != k.life:
 		k.words.torn = linkproto.ReasonNone
 		if k.sure(k.words.began) && !k.follows(w.Life) {
-			k.fail("life %#x follows %#x: of another epoch than the next", w.Life, k.life)
+			k.doubt = fmt.Errorf("life %#x follows %#x: of another epoch than the next", w.Life, k.life)
 		}
 		if k.sure(k.words.began) && r.up && !r.again && (w.Life ^ k.life).HostLife() && !k.mayLeave() {
 			k.fail("the link starts again for nothing")

@@ -40,10 +40,8 @@ type cable struct {
 	saidStop bool               // the last word slipped in said STOP
 	behind   uint8              // sequence number behind that of the last frame
 
-	toNI, fromNI     *testbench.Injector // nil: no damage
-	queue            queue
-	scratch          []uint16
-	damaged, arrived []linkproto.Symbol
+	toNI, fromNI *noise // nil: no damage
+	queue        queue
 
 	sent     int // packets ever queued
 	first    int // how many before the present session, whose first packet has sequence number 0
@@ -136,6 +134,17 @@ func (c *cable) sendForged(raw []byte, add int) (bool, error) {
 	return ok, err
 }
 
+// damage returns what comes of a line that noise may hit.
+func (c *cable) damage(line []linkproto.Symbol, n *noise) []linkproto.Symbol {
+	switch {
+	case c.cut:
+		return nil
+	case n == nil:
+		return line
+	}
+	return n.pass(line)
+}
+
 func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	for i, s := range line {
 		line[i] = c.forge(s)
@@ -153,7 +162,7 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.silent {
 		return nil
 	}
-	return c.queue.pass(c.damage(line, c.toNI, &c.damaged))
+	return c.queue.pass(c.damage(line, c.toNI))
 }
 
 // takeBack slips in the beginning of a frame, and ABORT, now and then when the end in Go has nothing more to say.
@@ -211,30 +220,7 @@ func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
 		}
 		kept = append(kept, s)
 	}
-	return c.damage(kept, c.fromNI, &c.arrived)
-}
-
-func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]linkproto.Symbol) []linkproto.Symbol {
-	if c.cut {
-		return nil
-	}
-	if j == nil {
-		return line
-	}
-	*out = (*out)[:0]
-	for i := range max(len(line), look) {
-		s := linkproto.SymIdle // an idle line counts, so that a cable that is unplugged for long is so for a time
-		if i < len(line) {
-			s = line[i]
-		}
-		c.scratch = j.Pass(c.scratch[:0], uint16(s))
-		for _, v := range c.scratch {
-			if s := linkproto.Symbol(v); s != linkproto.SymIdle {
-				*out = append(*out, s)
-			}
-		}
-	}
-	return *out
+	return c.damage(kept, c.fromNI)
 }
 
 // forge passes a symbol on, changed if it belongs to the length field or the CRC of a packet that is to be forged.

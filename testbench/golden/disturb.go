@@ -28,20 +28,21 @@ func (p *Player) disturb() {
 	}
 }
 
-// noise plans faults for every cable, both ways. A frame of any length has a good chance to get through, and nothing lasts so long that a
-// link would be given up.
+// noise plans faults for every cable, both ways. A frame of any length has a good chance to get through, and enough words to the
+// network interface do that it takes nobody for gone.
 func (p *Player) noise() {
 	symbols := uint64(20 * p.prog.PacketsEach() * p.Params.MaxPacket())
 	perSymbol := p.round.Rate / float64(p.Params.MaxPacket())
 	for port, c := range p.cables {
-		plan := func(way string) *testbench.Injector {
+		plan := func(way string) *noise {
 			r := p.split(fmt.Sprintf("noise %d %s", port, way))
-			return testbench.GenerateFaults(r, testbench.FaultRates{
+			return &noise{injector: testbench.GenerateFaults(r, testbench.FaultRates{
 				Symbols: symbols, BitError: perSymbol / 9, Drop: perSymbol / 2, Duplicate: perSymbol / 2, Burst: perSymbol / 4,
 				Stuck: perSymbol / 8, Unplug: perSymbol / 16, Open: uint64(linkproto.SymIdle),
-			}).Injector(9)
+			}).Injector(9)}
 		}
 		c.toNI, c.fromNI = plan("to"), plan("from")
+		c.toNI.patience = 2 * p.Params.WordTimer // peers and hosts bear any silence
 	}
 }
 

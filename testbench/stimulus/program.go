@@ -169,7 +169,7 @@ type drawer struct {
 }
 
 func (d *drawer) round() Round {
-	// Hardly ever are all words of four WORD_TIMER hit, which would be silence.
+	// Most words get through, also where packets are short.
 	rate := min(testbench.Pick(d.Rand, 0.02, 0.1, 0.4), 0.0015*float64(d.p.MaxPacket()))
 	r := Round{Kind: d.kind, Port: d.Between(0, d.p.Links), Rate: rate, Aim: d.aim}
 	if d.Chance(0.75) {

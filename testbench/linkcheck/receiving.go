@@ -14,6 +14,7 @@ type receiving struct {
 	peer     linkproto.Init
 	stopped  bool   // the peer says STOP
 	since    uint64 // when it has said so, or GO
+	halted   uint64 // when it said STOP for the last time behind a GO that the end had time to act on
 	heard    uint64 // when its last word came that was no INIT
 	past     []past
 	again    bool   // the peer's INIT of another life has the end start again, of which it has not told yet
@@ -119,6 +120,9 @@ func (k *Checker) restart() {
 
 func (k *Checker) hearStop(stop bool) {
 	if r := &k.received; r.stopped != stop {
+		if stop && k.clock > r.since+lag {
+			r.halted = k.clock
+		}
 		r.stopped, r.since = stop, k.clock
 	}
 }

@@ -112,10 +112,16 @@ func (k *Checker) begin(seq uint8) {
 	if k.words.began+2*linkproto.InitSymbols > at { // it was ready before the word
 		at -= 2 * linkproto.InitSymbols
 	}
+	if r := &k.received; !r.stopped && at <= r.since+lag { // or before the STOP that has just been taken back
+		at = min(at, r.halted)
+	}
 	back := seq == f.base || int8(seq-f.base) < 0 // it may not have noticed yet what is acknowledged
 	switch {
 	case seq == f.next || seq == f.base && int8(f.next-f.base) < 0:
-		if f.must != 0 && f.must+late <= at && f.frees <= at {
+		switch {
+		case seq == f.base: // it comes behind what has just been acknowledged, to which the end had gone back
+			f.must = 0
+		case f.must != 0 && f.must+late <= at && f.frees <= at:
 			k.fail("frame %d, though the peer asked for %d", seq, f.base)
 		}
 	case back && (f.may != 0 && f.may+late >= f.went || f.frees+late >= at):

@@ -199,6 +199,9 @@ func (e *farEnd) packet() (raw []byte, goesOn func()) {
 // unfit is a packet that has another length than it says.
 func (e *farEnd) unfit(packet []byte) []byte {
 	rng := e.world.rng
+	if len(packet) < linkproto.HeaderBytes { // it says no length: it was made so before
+		return packet
+	}
 	switch rng.IntN(4) {
 	case 0:
 		if len(packet) < linkproto.MaxPacket(harness.MessagePage) {

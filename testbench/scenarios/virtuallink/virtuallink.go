@@ -183,13 +183,20 @@ func (w *world) register(r linkproto.Reg) uint32 {
 	return w.read(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r}).Value
 }
 
-// settle waits until both have said the same, and no timer of a virtual link is about to run out; then what they have said is compared.
+// settle waits until both have said the same, and no timer of a virtual link is about to run out or has just done so; then what they have said is compared.
 func (w *world) settle() {
-	const patience, moment = 6000, 1100 // timers that run out one after the other add up; what happens next takes less than a moment
-	for clocks, differ := 0, 0; clocks < 256 || differ < patience && (w.model.VirtualIdle() < moment || differ > 0); clocks += nodeLook {
+	const (
+		patience = 6000            // timers that run out one after the other add up
+		moment   = 1100            // what happens next takes less
+		calm     = nodeSlack + 256 // until a timer has run out in the RTL too, and what it sends first has come whole
+	)
+	for clocks, differ, since := 0, 0, calm; clocks < 256 || differ < patience && (since < calm || differ > 0); clocks += nodeLook {
 		w.look()
 		if differ += nodeLook; w.sides[0].says(w.sides[1]) {
 			differ = 0
+		}
+		if since += nodeLook; w.model.VirtualIdle() < moment {
+			since = 0
 		}
 	}
 	if err := w.sides[0].differs(w.sides[1], w.late); err != nil {

@@ -25,6 +25,7 @@ type side struct {
 	began  int                 // clock of the latest step
 	said   map[string][]saying // what must come in this order, by who says it
 	before map[string]int      // clock in which it was said
+	latest map[string]string   // and what it was
 	state  map[string]string   // what may be said again, or not, if it has changed again: the latest
 	given  [nodeLinks]uint8    // MESSAGEs to the host, by virtual link
 	tops   map[uint16]uint8    // by the peer's number of a virtual link: one past the highest packet that has come to it
@@ -42,12 +43,14 @@ func (e *farEnd) said() string { return toFar(e.theirs, e.node, int(e.node%2)) }
 
 // saying is something that a network interface says.
 type saying struct {
-	text  string
-	since [2]int // clocks since the step began, and since what it said before
+	text   string
+	since  [2]int // clocks since the step began, and since what it said before
+	behind string // what it said before
+	spare  bool   // the other side may not have said it
 }
 
 func newSide(name string, host *ni.Host, ports []*ni.Port, step func() error) *side {
-	s := &side{name: name, host: host, ports: ports, step: step, said: map[string][]saying{}, before: map[string]int{}, state: map[string]string{}, tops: map[uint16]uint8{}}
+	s := &side{name: name, host: host, ports: ports, step: step, said: map[string][]saying{}, before: map[string]int{}, latest: map[string]string{}, state: map[string]string{}, tops: map[uint16]uint8{}}
 	host.Received, host.Routed = s.received, func(_ linkproto.Route, raw []byte) { s.say("ROUTEs to the host", fmt.Sprintf("%x", raw)) }
 	return s
 }
@@ -57,8 +60,8 @@ func (s *side) room() bool { return s.host.Queued() < 8 }
 
 // say notes what the network interface has said.
 func (s *side) say(who, text string) {
-	s.said[who] = append(s.said[who], saying{text, [2]int{s.clock - s.began, s.clock - s.before[who]}})
-	s.before[who] = s.clock
+	s.said[who] = append(s.said[who], saying{text: text, since: [2]int{s.clock - s.began, s.clock - s.before[who]}, behind: s.latest[who]})
+	s.before[who], s.latest[who] = s.clock, text
 }
 
 // look runs for a while, and takes what has been said.
@@ -109,35 +112,22 @@ func (s *side) forget() {
 }
 
 // says reports whether another has said the same.
-func (s *side) says(other *side) bool {
-	for _, who := range s.all(other) {
-		if !slices.EqualFunc(s.news(who), other.news(who), func(a, b saying) bool { return a.text == b.text }) {
-			return false
-		}
+func (s *side) says(other *side, late map[string]bool) bool { return s.differs(other, late) == nil }
+
+// mark finds the ROUTEs that the other side may not have said: those that have no packet and say what one with a packet says just before or behind them.
+// Whether the two are one depends on when what they say has come: each side may be nodeSlack late, and says what has come within an AckDelay.
+func mark(said []saying) {
+	const bound = linkproto.DefaultAckDelay + nodeSlack
+	for i := range said {
+		a := &said[i]
+		a.spare = a.repeats(a.behind) && a.since[1] < bound || i+1 < len(said) && a.repeats(said[i+1].text) && said[i+1].since[1] < bound
 	}
-	return maps.Equal(s.state, other.state)
 }
 
-// news is what somebody has said, without ROUTEs that have no packet and say what one with a packet says just before or behind them: whether the two are one depends on when
-// what they say has come.
-func (s *side) news(who string) (all []saying) {
-	if !strings.HasPrefix(who, saidByLink) {
-		return s.said[who]
-	}
-	said := s.said[who]
-	for i, a := range said {
-		if i > 0 && a.within(said[i-1], a.since[1]) || i+1 < len(said) && a.within(said[i+1], said[i+1].since[1]) {
-			continue
-		}
-		all = append(all, a)
-	}
-	return all
-}
-
-// within reports whether it is a ROUTE without a packet that says what one with a packet says so many clocks away.
-func (a saying) within(other saying, clocks int) bool {
+// repeats reports whether it is a ROUTE without a packet that says what another with a packet says.
+func (a saying) repeats(other string) bool {
 	const state, next = 2 * (linkproto.RoutePathAt + 3), 2 * (linkproto.RoutePathAt + 4)
-	return a.text[state+1] == '0' && other.text[state+1] == '1' && a.text[state] == other.text[state] && a.text[next:next+2] == other.text[next:next+2] && clocks < 2*linkproto.DefaultAckDelay
+	return other != "" && a.text[state+1] == '0' && other[state+1] == '1' && a.text[state] == other[state] && a.text[next:next+2] == other[next:next+2]
 }
 
 // all are those who have said something.
@@ -150,21 +140,29 @@ func (s *side) all(other *side) []string {
 // differs returns the first difference from another. Who is late may say something again a RETRY later.
 func (s *side) differs(other *side, late map[string]bool) error {
 	for _, who := range s.all(other) {
-		have, want, most := s.news(who), other.news(who), nodeSlack
+		have, want, timed := s.said[who], other.said[who], strings.HasPrefix(who, saidByLink)
+		most := nodeSlack
 		if late[who] {
 			most += harness.Messages.VLRetry
 		}
-		for i := range max(len(have), len(want)) {
-			if i >= len(have) || i >= len(want) || have[i].text != want[i].text {
-				return fmt.Errorf("%s: the RTL says %v, and the model %v", who, have[i:], want[i:])
-			}
-			inTime := func(n int) bool {
-				by := have[i].since[n] - want[i].since[n]
-				return by <= most && -by <= nodeSlack
-			}
-			if strings.HasPrefix(who, saidByLink) && !inTime(0) && !inTime(1) {
+		if timed {
+			mark(have)
+			mark(want)
+		}
+		for len(have) > 0 || len(want) > 0 {
+			same := len(have) > 0 && len(want) > 0 && have[0].text == want[0].text
+			switch {
+			case same && (!timed || have[0].inTime(want[0], most)):
+				have, want = have[1:], want[1:]
+			case len(have) > 0 && have[0].spare:
+				have = have[1:]
+			case len(want) > 0 && want[0].spare:
+				want = want[1:]
+			case same:
 				return fmt.Errorf("%s: the RTL says %s %d clocks after the step began, and %d after what is before; the model after %d and %d",
-					who, have[i].text, have[i].since[0], have[i].since[1], want[i].since[0], want[i].since[1])
+					who, have[0].text, have[0].since[0], have[0].since[1], want[0].since[0], want[0].since[1])
+			default:
+				return fmt.Errorf("%s: the RTL says %v, and the model %v", who, have, want)
 			}
 		}
 	}
@@ -172,4 +170,13 @@ func (s *side) differs(other *side, late map[string]bool) error {
 		return fmt.Errorf("the RTL's host knows %v, the model's %v", s.state, other.state)
 	}
 	return nil
+}
+
+// inTime reports whether it is said when the model says it, or as long behind what was said before it.
+func (a saying) inTime(model saying, most int) bool {
+	within := func(n int) bool {
+		by := a.since[n] - model.since[n]
+		return by <= most && -by <= nodeSlack
+	}
+	return within(0) || within(1)
 }

@@ -192,7 +192,7 @@ func (w *world) settle() {
 	)
 	for clocks, differ, since := 0, 0, calm; clocks < 256 || differ < patience && (since < calm || differ > 0); clocks += nodeLook {
 		w.look()
-		if differ += nodeLook; w.sides[0].says(w.sides[1]) {
+		if differ += nodeLook; w.sides[0].says(w.sides[1], w.late) {
 			differ = 0
 		}
 		if since += nodeLook; w.model.VirtualIdle() < moment {

@@ -22,8 +22,9 @@ func (w *world) step() {
 		e.open()
 	case kind < 60:
 		raw := e.route()
+		flows := e.up && !e.stopped // else packets begin to go, and which are underway when it comes again depends on when they do
 		w.deliver(e, raw)
-		if rng.Chance(0.2) && len(raw) < linkproto.RouteExtra+linkproto.MinPacket { // a LOST that comes again is none
+		if rng.Chance(0.2) && flows && len(raw) < linkproto.RouteExtra+linkproto.MinPacket { // a LOST that comes again is none
 			for range 6 {
 				w.look()
 			}

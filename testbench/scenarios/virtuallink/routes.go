@@ -113,8 +113,10 @@ func (e *farEnd) route() []byte {
 			state.Packet = false
 			seq = uint32(rng.IntN(256))
 		case 16:
-			change("a packet that does not fit")
-			packet, goesOn = e.unfit(packet), nil
+			if !e.stops || e.trapped { // else it would be taken in the place of the one for which there is STOP
+				change("a packet that does not fit")
+				packet, goesOn = e.unfit(packet), nil
+			}
 		}
 	}
 	r.State ^= state.Byte()

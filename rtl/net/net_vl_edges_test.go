@@ -69,6 +69,22 @@ func TestVirtualTimes(t *testing.T) {
 	check.Equal(t, "retries of all", far.seen.replays, 0)
 }
 
+// TestVirtualLostLater: LOST is said again for what comes a TURN later or more, also when the time has come round since.
+func TestVirtualLostLater(t *testing.T) {
+	w := newVLWorld(t, true)
+	n := w.rtl[0]
+	n.opensAs(3, 2, 5, 0x12345678, vlIsOpen)
+	packet := w.packet()
+	for _, ticks := range []int{2, 127, 128, 129, 256, 0} { // time has 7 bits, since RETRY is 4
+		start, words := w.now, n.seen.words
+		w.inject(0, 0x56781234, packet, func(r *linkproto.Route) { r.VL, r.Seq = 3, 1 })
+		check.Equal(t, "LOSTs", n.seen.words-words, 1)
+		for w.now < start+ticks*vlTick {
+			w.step()
+		}
+	}
+}
+
 // inject gives a side a ROUTE of the other's end of a virtual link, as it might make it, but for what is changed, and waits until it has come.
 func (w *vlWorld) inject(to int, key linkproto.Key, packet []byte, change func(*linkproto.Route)) {
 	r := linkproto.Route{Src: uint16(2 - to), Dest: uint16(1 + to), State: linkproto.VLState{Kind: linkproto.KindAck, Packet: packet != nil}.Byte(), Packet: packet}

@@ -159,6 +159,7 @@ module net_vl_rules #(
         end
         if (tick) begin
             if (!waiting || runs_out) start_n = now;
+            if (quiet[TIME-1]) said_n = {~now[TIME-1], now[TIME-2:0]};  // before `now` comes round
             if (runs_out) begin
                 retries_n = retries + 3'd1;
                 probe_n   = peer_stop;

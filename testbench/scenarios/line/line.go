@@ -19,15 +19,16 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// Network interfaces behind the PHYs that a board has, small ones with short timers, since a symbol takes 40 or 50 clocks there.
+// Network interfaces behind the PHYs that a board has, small ones with short timers, since a symbol takes 40 or 50 clocks there. A serial line that has
+// slipped hears nothing until a comma, which may be 1,024 symbols later: several in a row must not be a silence, nor each try to send.
 var (
-	onSerial = lined(rtl.Params{LinkPHY: rtl.Serial})
+	onSerial = lined(rtl.Params{LinkPHY: rtl.Serial, WordTimer: 2048, Retry: 2048})
 	onUART   = lined(rtl.Params{HostPHY: rtl.UART, LinkPHY: rtl.UART, Inject: true})
 )
 
 func lined(p rtl.Params) rtl.Params {
 	p.Frames, p.PageBytes, p.ReplayBytes, p.RxBytes = 3, 128, 1024, 1024
-	p.AckDelay, p.WordTimer, p.Retry = 128, 1024, 1024
+	p.AckDelay, p.WordTimer, p.Retry = 128, max(p.WordTimer, 1024), max(p.Retry, 1024)
 	return p
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -23,6 +24,7 @@ func Casts(ctx context.Context, rung string, receivers, size, count int, acknowl
 		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: try.Get(topology.Generate("star", []int{receivers + 1}, 1)), Rung: rung, Seed: 1, Params: cluster.BenchParams(pageBytes, 1)}))
 		w := c.Programs()
 		defer try.Finally(w.Close)
+		var hosts []*lockstep.Host
 		var nis []*hostdrv.NI
 		var contexts []*message.Context
 		var members []uint16
@@ -34,10 +36,11 @@ func Casts(ctx context.Context, rung string, receivers, size, count int, acknowl
 			if i == 0 && acknowledged {
 				o.Groups = []message.Group{{Address: linkproto.MulticastBase + group, Members: members}}
 			}
-			n := try.Get(hostdrv.New(ctx, try.Get(w.Host(i)), hostdrv.Options{Seed: 1 + uint64(i)}))
+			host := try.Get(w.Host(i))
+			n := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: 1 + uint64(i)}))
 			defer try.Finally(n.Close)
 			node := try.Get(hostdrv.Start(ctx, n, hostdrv.NodeOptions{NoPorts: true}))
-			nis = append(nis, n)
+			hosts, nis = append(hosts, host), append(nis, n)
 			contexts = append(contexts, try.Get(message.Open(ctx, node, message.FirstContext, o)))
 		}
 		ports := uint32(1)<<(receivers+2) - 2 // on a switch all but that by which a packet comes
@@ -49,12 +52,12 @@ func Casts(ctx context.Context, rung string, receivers, size, count int, acknowl
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		for i, at := range contexts {
-			p := &pair{nis: [2]*hostdrv.NI{nis[i]}}
 			work.Go(func() {
+				defer hosts[i].Work()() // time stands still while it computes
 				if i == 0 {
 					failed[i] = s.send(ctx, at, linkproto.MulticastBase+group)
 				} else {
-					failed[i] = s.take(ctx, at, i-1, func() float64 { return p.clock(0) })
+					failed[i] = s.take(ctx, at, i-1, nis[i])
 				}
 				if failed[i] != nil {
 					stop()
@@ -90,7 +93,7 @@ func (s *casts) send(ctx context.Context, c *message.Context, to uint16) error {
 }
 
 // take takes all messages, and notes at what rate they come, without the first ones.
-func (s *casts) take(ctx context.Context, c *message.Context, i int, clock func() float64) error {
+func (s *casts) take(ctx context.Context, c *message.Context, i int, n *hostdrv.NI) error {
 	room := make([]byte, s.size)
 	var begun float64
 	for posted, came := 0, 0; came < s.count; {
@@ -107,9 +110,9 @@ func (s *casts) take(ctx context.Context, c *message.Context, i int, clock func(
 			return fmt.Errorf("a message of %d bytes came, want %d", len(done.Data), s.size)
 		}
 		if came++; came == depth(s.size) {
-			begun = clock()
+			begun = clock(n)
 		}
 	}
-	s.rates[i] = float64((s.count-depth(s.size))*s.size) / (clock() - begun)
+	s.rates[i] = float64((s.count-depth(s.size))*s.size) / (clock(n) - begun)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/rtlsim"
@@ -32,10 +33,12 @@ const MostPacket = pageBytes - 3
 func Measure(ctx context.Context, rung string, sizes []int, seed uint64, progress func(string)) (points []Point, err error) {
 	err = try.Run(func() {
 		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: try.Get(topology.Generate("star", []int{2}, 1)), Rung: rung, Seed: seed, Params: cluster.BenchParams(pageBytes, 1)}))
-		p := &pair{world: c.Programs()}
-		defer try.Finally(p.world.Close)
+		w := c.Programs()
+		defer try.Finally(w.Close)
+		p := &pair{}
 		for i := range c.NIs {
-			n := try.Get(hostdrv.New(ctx, try.Get(p.world.Host(i)), hostdrv.Options{Seed: seed + uint64(i)}))
+			p.hosts[i] = try.Get(w.Host(i))
+			n := try.Get(hostdrv.New(ctx, p.hosts[i], hostdrv.Options{Seed: seed + uint64(i)}))
 			defer try.Finally(n.Close)
 			node := try.Get(hostdrv.Start(ctx, n, hostdrv.NodeOptions{NoPorts: true}))
 			p.nis[i], p.numbers[i] = n, c.Topology.Nodes[c.NIs[i].Node].ID
@@ -54,21 +57,24 @@ func Measure(ctx context.Context, rung string, sizes []int, seed uint64, progres
 
 // pair is two nodes with a context each.
 type pair struct {
-	world    *cluster.World
+	hosts    [2]*lockstep.Host
 	nis      [2]*hostdrv.NI
 	numbers  [2]uint16
 	contexts [2]*message.Context
 }
 
-// clock is the network's, as a node has it.
-func (p *pair) clock(i int) float64 { return p.nis[i].Now().Seconds() * rtlsim.Rate }
+// clock is the network's, as a network interface has it.
+func clock(n *hostdrv.NI) float64 { return n.Now().Seconds() * rtlsim.Rate }
 
-// both runs what the two nodes do.
+// both runs what the two nodes do. Time stands still while one of them computes.
 func (p *pair) both(do func(i int) error) (err error) {
 	var work sync.WaitGroup
 	var failed [2]error
 	for i := range p.contexts {
-		work.Go(func() { failed[i] = do(i) })
+		work.Go(func() {
+			defer p.hosts[i].Work()()
+			failed[i] = do(i)
+		})
 	}
 	work.Wait()
 	for _, e := range failed {
@@ -104,7 +110,7 @@ func (p *pair) roundTrip(ctx context.Context, size int) (clocks float64, err err
 				return err
 			}
 			if trip == 1 {
-				start = p.clock(i) // the first one brings the virtual link up
+				start = clock(p.nis[i]) // the first one brings the virtual link up
 			}
 			for turn := range 2 {
 				var err error
@@ -119,7 +125,7 @@ func (p *pair) roundTrip(ctx context.Context, size int) (clocks float64, err err
 			}
 		}
 		if i == 0 {
-			clocks = (p.clock(0) - start) / float64(trips)
+			clocks = (clock(p.nis[0]) - start) / float64(trips)
 		}
 		return p.drain(ctx, i)
 	})
@@ -224,9 +230,9 @@ func (p *pair) flow(ctx context.Context, i, size, sends, receives int) (float64,
 			}
 		default:
 			if received++; received == depth(size) {
-				begun = p.clock(i)
+				begun = clock(p.nis[i])
 			}
-			ended = p.clock(i)
+			ended = clock(p.nis[i])
 			if posts < receives {
 				err = receive()
 			}

@@ -31,7 +31,7 @@ func TestToolsEndWithTheProgram(t *testing.T) {
 		check.Fatal(t, os.WriteFile(filepath.Join(bin, tool), []byte("#!/bin/sh\necho $$ > '"+pipe+"'\nexec sleep 1000\n"), 0o777))
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^TestToolsEndWithTheProgram$")
-	cmd.Env = append(os.Environ(), "PROVE_KILLED="+dir, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PROVE_KILLED="+dir, "TMPDIR="+t.TempDir(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	check.Fatal(t, cmd.Start())
 	f := check.Must(os.Open(pipe))(t)
 	defer f.Close()

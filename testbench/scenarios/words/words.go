@@ -46,7 +46,8 @@ func run(s *harness.Harness) {
 	for i := range 60 {
 		try.Wrap(try.Run(w.badInARow), "bad words in a row, round %d", i)
 	}
-	for i := range 20 {
+	carried := func() int { return w.count.frames + w.count.barriers }
+	for i := 0; i < 20 || i < 60 && carried() < 10; i++ {
 		try.Wrap(try.Run(func() {
 			if s.Params.Barriers {
 				w.barriers()
@@ -59,7 +60,7 @@ func run(s *harness.Harness) {
 	w.besideSilence()
 	try.Wrap(try.Run(w.hostInits), "at the host's port")
 	s.Suite.Log("%+v", w.count)
-	if c := w.count; !tested() || min(c.before, c.behind, c.frames+c.barriers) < 10 {
+	if c := w.count; !tested() || min(c.before, c.behind, carried()) < 10 {
 		try.Failf("%+v: the run tests too little", c)
 	}
 	s.Peer(1).Far = nil

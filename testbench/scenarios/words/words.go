@@ -79,6 +79,7 @@ func (w *link) step(n int) {
 	before := viewOf(w.twin)
 	switch {
 	case before.up && w.Cycles > w.spoke+uint64(3*w.Params.WordTimer):
+		w.greet(false) // the INIT that was drawn last may have been torn
 		if n%2 == 0 {
 			w.word(linkproto.Word{})
 		} else {

@@ -151,7 +151,7 @@ func (m *registerMap) write(reg linkproto.Reg, value uint32) {
 		}
 		value = field(linkproto.ControlNotify) | gateway
 	case linkproto.RegFrameTable:
-		value = field(linkproto.FrameLink) | field(linkproto.FrameValid)
+		value = field(linkproto.FrameLink) | field(linkproto.FrameValid) | linkproto.FrameVL.In(linkproto.FrameVL.Of(value)&(1<<m.p.Virtual-1))
 	case linkproto.RegTrace:
 		switch linkproto.TraceReg(i) {
 		case linkproto.TraceControl:

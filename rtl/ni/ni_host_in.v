@@ -18,7 +18,7 @@
 //   w_*: the data of BUF_WRITE, a byte at a time in words of WORD, all of it before the request stands. w_valid holds, with w_* stable,
 //   until w_take.
 //
-// Source: doc/protocol.md, "Packets".
+// Proven: ni_host_in.formal.v, by induction. Source: doc/protocol.md, "Packets".
 module ni_host_in #(
     parameter LINKS        = 1,
     parameter PAGE_BYTES   = 1024,
@@ -109,9 +109,15 @@ module ni_host_in #(
     wire       take    = s_valid && (whole || looks);           // a byte, or all that is left of the beat
     wire       ends    = whole ? s_last : last_byte;
     wire       stays   = WIDTH != 1 && s_valid && s_sure && begins && question;
+`ifdef FORMAL
+    wire [3:0] f_lane;
+`endif
     beat_bytes #(.WIDTH(WIDTH)) u_bytes (
         .clk(clk), .leave(rst || s_void || whole), .data(s_data), .keep(s_keep), .last(s_last), .step(s_valid && looks),
         .byte_q(data), .byte_last(last_byte), .done(done)
+`ifdef FORMAL
+        , .f_lane(f_lane)
+`endif
     );
 
     localparam [15:0] HEADED_LESS_1 = `LP_HEADER_BYTES - 1;
@@ -288,5 +294,9 @@ module ni_host_in #(
             end
         end
     endgenerate
+
+`ifdef FORMAL
+`include "ni_host_in.formal.v"
+`endif
 endmodule
 `resetall

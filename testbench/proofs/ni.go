@@ -9,7 +9,18 @@ func ni() []prove.Proof {
 			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames, "VIRTUAL": virtual}, Depth: 3, Files: []string{"ni/ni_frame_table.v"},
 		}
 	}
+	host := func(name, width string) prove.Proof {
+		return prove.Proof{
+			Name: name,
+			Properties: "each packet of the host has one outcome, by its bytes and by what its link says: it goes to the link that it names, whole, once, in order and never held up; " +
+				"or it is one request, which stands; or its link has no room for it, which is counted; what is taken back is cancelled where it went, and nothing else; " +
+				"the data of a BUF_WRITE is written before its request, each byte once, at its place, if all of it is in a page that there is; whoever waits is served in a bounded time",
+			Top: "ni_host_in", Params: params{"LINKS": "2", "PAGE_BYTES": "16", "BUFFER_BYTES": "48", "ADDR_WIDTH": "6", "WIDTH": width}, Depth: 2,
+			Files: []string{"ni/ni_host_in.v", "common/beat_bytes.v"}, Parts: []string{"ni/ni_bounds.v"},
+		}
+	}
 	return []prove.Proof{
+		host("ni_host_in", "1"), host("ni_host_in-4", "4"),
 		table("1", "1", "0"), table("3", "3", "0"), table("virtual", "3", "3"),
 		{
 			Name: "ni_vl_in",

@@ -11,6 +11,7 @@
 //   forget: nothing of forget_context is kept, and nothing written for it, from forgotten (pulse) on.
 //   ev_bad (pulse): a packet that is malformed.
 //
+// Proven: ni_msg_receive.formal.v, by induction.
 // Source: doc/protocol.md, "Messages of an interface".
 module ni_msg_receive #(
     parameter CONTEXTS   = 8,
@@ -133,9 +134,16 @@ module ni_msg_receive #(
     wire [WIDTH-1:0] after = {goes && joins, goes && !joins, new_life, new_context, active ? cookie : new_cookie, says_tag,
                               active ? length[AW:0] : says_rest[AW:0], to_come[AW:0], goes_on};
     wire   wr_en   = state == CLEAR || strikes || breaks || writes_join;
+`ifdef FORMAL
+    wire [VIRTUAL-1:0] f_at;
+    wire [WIDTH-1:0]   f_word;
+`endif
     ram_sdp #(.WIDTH(WIDTH), .DEPTH(1 << VIRTUAL)) u_joins (
         .clk(clk), .wr_en(wr_en), .wr_addr(state == CLEAR || strikes ? sweep : vl), .wr_data(after),
         .rd_en(x_look || sweeps || finds), .rd_addr(x_look ? x_vl : sweeps ? sweep : vl), .rd_data(joined)
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_word)
+`endif
     );
     assign look         = x_look || finds;
     assign look_context = x_look ? x_context : new_context;
@@ -236,5 +244,8 @@ module ni_msg_receive #(
         end
     end
     wire unused = ^{life, head[7:0], to_come};
+`ifdef FORMAL
+`include "ni_msg_receive.formal.v"
+`endif
 endmodule
 `resetall

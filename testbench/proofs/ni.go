@@ -80,6 +80,14 @@ func ni() []prove.Proof {
 			Parts: []string{"ni/ni_msg_place.v"},
 		},
 		{
+			Name: "ni_msg_receive",
+			Properties: "what is written are the bytes of messages, each once, in order and in the receive that its message has taken, or is to take by this packet, of the context by which the packet " +
+				"came; a sound first packet alone takes one, once, and the message completes it once: OK when all of it is in the memory; nothing is kept of a context that " +
+				"has been forgotten, or written for it",
+			Top: "ni_msg_receive", Params: params{"CONTEXTS": "1", "VIRTUAL": "1", "ADDR_WIDTH": "5"}, Depth: 2,
+			Files: []string{"ni/ni_msg_receive.v", "common/ram_sdp.v"}, Parts: []string{"ni/ni_page_writer.v"},
+		},
+		{
 			Name: "ni_space",
 			Properties: "a SPACE goes out whole and says its link's counts of one clock; a link of which the host knows another count, or whose host has started again, and no other, is told of, " +
 				"behind one SPACE of each other link at most",

@@ -51,7 +51,7 @@ always @* begin
 end
 
 // What has been found for the packet.
-reg                 f_asks, f_ready;
+reg                 f_asks, f_blind, f_ready;
 reg  [CONTEXTS-1:0] f_asked;
 reg  [AW-1:0]       f_address;
 reg  [AW:0]         f_space;
@@ -59,6 +59,7 @@ reg  [15:0]         f_new_cookie;
 always @(posedge clk) begin
     f_asks  <= look && !x_look && !rst;
     f_asked <= look_context;
+    f_blind <= blind;
     if (f_asks) {f_ready, f_address, f_space, f_new_cookie} <= {p_ready, p_address, p_length, p_cookie};
 end
 
@@ -110,7 +111,7 @@ reg  [CONTEXTS-1:0] f_due_ctx;
 wire f_completes = (f_breaks && f_active) || (f_judged && (f_takes ? f_ends : f_bad ? f_active : f_fresh && f_ready));
 always @(posedge clk) begin
     f_was_bad <= f_judged && f_bad;
-    if (f_due && d_ready) f_due <= 1'b0;
+    if (f_due && d_valid && d_ready) f_due <= 1'b0;
     if (f_completes) begin
         f_due     <= 1'b1;
         f_status  <= f_judged && f_takes ? `LP_COMPLETION_OK : f_judged && !f_bad ? `LP_COMPLETION_TOO_LONG : `LP_COMPLETION_BROKEN;
@@ -164,7 +165,7 @@ always @* if (f_run && !rst) begin
         assert (f_head[23:8] >= 16'd8 && f_offset < {{31-AW{1'b0}}, f_active ? f_room : f_space});
         assert (f_active ? f_link_ctx == f_ctx && f_link_life == f_life : f_ready);
     end
-    if (f_asks && !for_told) assert (f_asked == f_ctx);
+    if (f_asks && !for_told) assert (f_asked == f_ctx && !f_blind);
     assert (f_here == f_full);
     if (f_full) assert (w_data[8*f_where[1:0] +: 8] == f_full_value);
 
@@ -173,14 +174,14 @@ always @* if (f_run && !rst) begin
     if (consume) assert (!(f_forgets && forget && forget_context == f_ctx));
     if (f_mine)  assert (consume == (f_judged && f_fresh && !f_bad && f_ready));
 
-    // It is completed once, when the message is over: OK behind its last byte.
+    // It is completed once, when the message is over, behind the last byte.
     assert (!(f_completes && f_due));
-    assert ((d_valid && d_vl == {{16-VIRTUAL{1'b0}}, f_vl}) == f_due);
+    assert ((d_valid && d_vl == {{16-VIRTUAL{1'b0}}, f_vl}) == (f_due && idle));
     if (f_due) begin
         assert (d_status == f_status && d_context == f_due_ctx && {d_cookie, d_tag, d_length} == {f_cookie, f_tag, f_length});
         if (f_status == `LP_COMPLETION_OK) assert (f_sum == f_length && f_rest == 32'd0 && f_length <= {{31-AW{1'b0}}, f_room});
     end
-    if (d_valid && d_status == `LP_COMPLETION_OK) assert (idle);
+    if (d_valid) assert (!w_valid && !\u_writer.short );
     if (f_mine) assert (ev_bad == f_was_bad);
 
     // Nothing is kept of a context that has been forgotten, nothing written for it, and nothing of it is on its way to be.

@@ -122,7 +122,7 @@ module ni_msg_receive #(
     wire   calm    = state == IDLE || state == HEAD || state == BODY;
     wire   sweeps  = forget && !swept && !sweeping && !x_look && calm;
     wire   strikes = sweeping && (j_active || j_drops) && j_context == forget_context;
-    wire   finds   = state == FIND && !x_look && !sweeping;
+    wire   finds   = state == FIND && !x_look && !sweeping && !blind;
     wire   stale   = (j_active || j_drops) && (j_life != new_life || (for_told ? !told_open : j_context != new_context));
     wire   breaks  = state == FOUND && stale;
     wire   settles = state == SETTLE && idle && posted_idle && !sweeping;
@@ -175,7 +175,7 @@ module ni_msg_receive #(
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(idle)
     );
     assign told_ready = state == FOUND && for_told;
-    assign d_valid    = state == COMPLETE;
+    assign d_valid    = state == COMPLETE && idle;      // nothing is to be written any more of a packet that was taken back
     assign {d_context, d_length, d_tag, d_vl, d_cookie} = {ctx, length, tag, {{16-VIRTUAL{1'b0}}, vl}, cookie};
     always @(posedge clk) begin
         ev_bad   <= 1'b0;
@@ -235,7 +235,7 @@ module ni_msg_receive #(
                     state  <= completes && !cancelled ? COMPLETE : IDLE;
                 end
             end
-            default: if (d_ready) state <= for_told ? IDLE : HEAD;
+            default: if (d_valid && d_ready) state <= for_told ? IDLE : HEAD;
         endcase
         if (rst) begin
             state <= CLEAR;

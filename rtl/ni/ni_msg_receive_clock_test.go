@@ -38,7 +38,7 @@ func (e *msgReceiveTest) inputs() (set int) {
 		e.forgets()
 	}
 	set = r.IntN(4)
-	if e.posted[set] != nil || e.now < e.idleAt || *e.Forget && int(*e.ForgetContext) == set || e.packet != nil && int(*e.SContext) == set && (e.looks || e.at == 0) || !r.Chance(0.2) {
+	if e.posted[set] != nil || e.now < e.idleAt || *e.Forget && int(*e.ForgetContext) == set || !r.Chance(0.2) {
 		set = -1
 	}
 	*e.Blind = set >= 0
@@ -160,6 +160,7 @@ func (e *msgReceiveTest) look(set int) {
 		e.asked.calm = !*e.Blind && e.now > e.ended+150 && !*e.ToldReady && !*e.Forget && e.unsure < 0
 	} else if *e.Look && e.looks {
 		check.Equal(e.t, "context of the packet", *e.LookContext, e.of)
+		check.Equal(e.t, "what is found for the packet has a meaning", e.asked.written, false)
 		e.ready, e.looks = e.posted[e.of], false
 	}
 }
@@ -185,6 +186,7 @@ func (e *msgReceiveTest) writesWord() {
 
 // completes is a receive that is completed.
 func (e *msgReceiveTest) completes() {
+	check.Equal(e.t, "a word waits while a receive is completed", *e.WValid, false)
 	have := msgWhat{*e.DTag, *e.DLength, *e.DVl, *e.DCookie, *e.DStatus, *e.DContext}
 	for len(e.done) > 0 && e.done[0].optional && e.done[0].msgWhat != have {
 		e.done = e.done[1:]

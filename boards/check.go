@@ -135,7 +135,7 @@ func (c *Config) checkBaud() error {
 	if divisor < 4 || divisor > 0xFFFF {
 		return fmt.Errorf("baud = %d at %g MHz: want 4 to %d clocks a bit", c.Baud, c.MHz, 0xFFFF)
 	}
-	tolerance := 0.015 // the far end may be off by as much, and uart_rx bears 3.5 %,
+	tolerance := 0.015 // the far end may be off by as much, and uart_rx bears 3.3 %,
 	if divisor == 4 {
 		tolerance = 0.01 // or 2 %
 	}

@@ -10,7 +10,7 @@
 //     line_break there was no stop bit and no bit set: the line was low for a whole byte; once for each break
 //   After the latter two the line must have been high before a start bit is looked for. A low that does not reach the middle of
 //   a start bit is no start bit. The next start bit may come from there on, and from the middle of the stop bit on.
-//   The far end's bits may be 2 % shorter or longer at a divisor of 4, 3.5 % from 5 on.
+//   The far end's bits may be 2 % shorter or longer at a divisor of 4, 3.3 % from 5 on.
 //
 // HX8K: 92 LUT4, 152 to 165 MHz.
 module uart_rx #(

@@ -90,7 +90,7 @@ func (t *uartTalk) act() {
 		t.levels(b, true, func(bit int) int { return bit*t.bit - bit/10*t.Rand.IntN(t.bit/2) }, quiet)
 		t.bytes(b)
 	case 5: // as fast or as slow as it may be
-		share := 0.035
+		share := 0.033
 		if t.bit == 4 {
 			share = 0.02
 		}

@@ -115,7 +115,8 @@ func TestLinger(t *testing.T) {
 
 // TestNoConnection: why a connection cannot be had.
 func TestNoConnection(t *testing.T) {
-	n := open(t, star(t, 2, cluster.Model), socket.Options{Patience: 3 * time.Millisecond})
+	const patience = 50 * time.Millisecond // of which some pass before a busy machine lets the test look
+	n := open(t, star(t, 2, cluster.Model), socket.Options{Patience: patience})
 	s := n.stacks[0]
 	fails(t, "nobody listens", check.Err(s.Dial("tcp", "2:80")), syscall.ECONNREFUSED)
 	fails(t, "no such node", check.Err(s.Dial("tcp", "77:80")), syscall.EHOSTUNREACH)
@@ -140,7 +141,7 @@ func TestNoConnection(t *testing.T) {
 	_, from, err := packets.ReadFrom(nil)
 	fails(t, "no sockets of datagrams", err, syscall.ECONNREFUSED)
 	check.Equal(t, "of which", from, net.Addr(socket.Addr{Node: 2, Port: 53}))
-	if took := n.nis[0].Now() - start; took > 3*time.Millisecond {
+	if took := n.nis[0].Now() - start; took >= patience {
 		t.Errorf("it is known after %v of the network's time, not before Patience", took)
 	}
 	ended(t, "of the node without sockets", near)
@@ -196,7 +197,7 @@ func TestPeerDies(t *testing.T) {
 			check.Fatal(t, c.end(n))
 			start := n.nis[0].Now()
 			fails(t, "read", check.Err(idle.Read(make([]byte, 1))), c.want)
-			if took := n.nis[0].Now() - start; took > 30*time.Millisecond {
+			if took := n.nis[0].Now() - start; took >= time.Second { // Patience if none is given; some time passes before a busy machine lets the test look
 				t.Errorf("read failed after %v of the network's time", took)
 			}
 			fails(t, "write", check.Err(near.Write(make([]byte, 1))), c.want)

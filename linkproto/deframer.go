@@ -211,6 +211,9 @@ func (d *Deframer) Pending() (seq uint8, payload int, ok bool) {
 	return d.buf[0], max(d.n-SeqBytes-CRCBytes, 0), true
 }
 
+// InFrame tells whether a frame has begun and not ended.
+func (d *Deframer) InFrame() bool { return d.inFrame }
+
 // DropFrame drops the frame in progress: whatever is still to come of it, its end is an EventStray, the one event it causes, or an ABORT,
 // which causes none.
 func (d *Deframer) DropFrame() { d.dropped = d.inFrame }

@@ -164,10 +164,11 @@ func (m *module) initial(cell, port string, bit int) (byte, bool) {
 	return 0, false
 }
 
-// possible says whether the module has the mutant's pin, and the pin would carry something else.
+// possible says whether the module has the mutant's pin, and the pin would carry something else. A memory that is read without a clock has
+// no enable, though its cell has the pin.
 func (m *module) possible(mutant Mutant, cell string) bool {
 	pins := m.Cells[cell].Connections[mutant.Port]
-	if mutant.Bit >= len(pins) || mutant.Control >= len(pins) {
+	if mutant.Bit >= len(pins) || mutant.Control >= len(pins) || mutant.Cell.Type == "$memrd" && mutant.Port == "EN" {
 		return false
 	}
 	switch now := pins[mutant.Bit]; mutant.Mode {

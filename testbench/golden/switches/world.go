@@ -162,9 +162,6 @@ func (w *World) simulate(ctx context.Context, d verilator.Design, rng *testbench
 	}
 	try.OK(m.Bind(&reset))
 	try.Get(m.Clock("clk", 2, 0))
-	if c.Coverage != nil {
-		try.OK(c.Coverage.Start(m))
-	}
 	if c.Wave != "" {
 		try.OK(m.Trace(c.Wave))
 	}
@@ -185,6 +182,9 @@ func (w *World) simulate(ctx context.Context, d verilator.Design, rng *testbench
 	*reset.Rst = true
 	try.OK(m.Run(64))
 	*reset.Rst = false
+	if c.Coverage != nil {
+		try.OK(c.Coverage.Start(m))
+	}
 	w.run = until{ctx, m}
 }
 

@@ -19,7 +19,7 @@ type peerBench struct {
 	t    *testing.T
 	b    *testbench.Bench
 	rng  *testbench.Rand
-	own  linkproto.Init // of the end that hears: Page and Routes
+	own  linkproto.Init // of the end that hears: Page, Routes and Lanes
 	host bool
 	pins struct {
 		Load, ByteEn, Fits, Other, Bad *bool   `port:"*"`
@@ -31,22 +31,25 @@ type peerBench struct {
 	fits  bool
 }
 
-// eachPeer runs a test at a host's cable and a link's, with and without ROUTE packets.
+// eachPeer runs a test at a host's cable and at links of one lane and of more, with and without ROUTE packets.
 func eachPeer(t *testing.T, test func(t *testing.T, p *peerBench)) {
-	for _, host := range []bool{false, true} {
+	for _, c := range []struct {
+		host  bool
+		lanes uint8
+	}{{true, 1}, {false, 1}, {false, 4}} {
 		for _, routes := range []bool{false, true} {
-			t.Run(fmt.Sprint("host ", host, ", routes ", routes), func(t *testing.T) { test(t, newPeerBench(t, host, routes)) })
+			t.Run(fmt.Sprintf("host %v, lanes %d, routes %v", c.host, c.lanes, routes), func(t *testing.T) { test(t, newPeerBench(t, c.host, routes, c.lanes)) })
 		}
 	}
 }
 
-func newPeerBench(t *testing.T, host, routes bool) *peerBench {
-	p := &peerBench{t: t, host: host, own: linkproto.Init{Page: peerPage, Routes: routes}}
+func newPeerBench(t *testing.T, host, routes bool, lanes uint8) *peerBench {
+	p := &peerBench{t: t, host: host, own: linkproto.Init{Page: peerPage, Routes: routes, Lanes: lanes}}
 	number := map[bool]int{true: 1}
-	p.b = moduletest.New(t, "link_peer", params{"PAGE_BYTES": 1 << peerPage, "HOST": number[host], "ROUTES": number[routes]}, &p.pins)
+	p.b = moduletest.New(t, "link_peer", params{"PAGE_BYTES": 1 << peerPage, "HOST": number[host], "ROUTES": number[routes], "LANES": int(lanes)}, &p.pins)
 	p.rng = p.b.Rand("init")
 	*p.pins.ByteEn = false
-	p.hear(initBytes(linkproto.Init{Version: linkproto.Version, Page: peerPage, Routes: routes, Lanes: 1}), true)
+	p.hear(initBytes(linkproto.Init{Version: linkproto.Version, Page: peerPage, Routes: routes, Lanes: lanes}), true)
 	return p
 }
 
@@ -91,7 +94,7 @@ func (p *peerBench) hear(b [linkproto.InitSymbols - 1]byte, load bool) {
 	bad := reason != linkproto.ReasonNone || p.host && !w.Life.HostLife()
 	other := w.Life != p.holds.Life
 	if load && !bad {
-		p.holds, p.fits = w, w.MaxPacket() >= p.own.MaxPacket() && w.Lanes == 1
+		p.holds, p.fits = w, w.MaxPacket() >= p.own.MaxPacket() && w.Lanes == p.own.Lanes
 		if p.host {
 			p.holds.Node = 0
 		}
@@ -111,7 +114,7 @@ func (p *peerBench) hear(b [linkproto.InitSymbols - 1]byte, load bool) {
 func (p *peerBench) someInit() linkproto.Init {
 	w := linkproto.Init{Stop: p.rng.Bool(), Version: linkproto.Version, Node: uint16(p.rng.IntN(1 << 16)),
 		Page: testbench.Pick(p.rng, uint8(peerPage), peerPage, peerPage-1, peerPage+1, 15), Routes: p.rng.Bool(),
-		Lanes: testbench.Pick(p.rng, uint8(1), 1, 1, 2, 8)}
+		Lanes: testbench.Pick(p.rng, p.own.Lanes, p.own.Lanes, 1, 2, 4, 8)}
 	w.Lane = uint8(p.rng.IntN(int(w.Lanes)))
 	w.Life = testbench.Pick(p.rng, p.holds.Life, p.holds.Life^1<<p.rng.IntN(32), p.holds.Life^0x5A000000, linkproto.Life(p.rng.Uint32()))
 	if p.host {
@@ -143,7 +146,7 @@ func TestPeer(t *testing.T) {
 // Every value of each byte, at an end that holds a peer and at one that does not.
 func TestPeerBytes(t *testing.T) {
 	eachPeer(t, func(t *testing.T, p *peerBench) {
-		held := linkproto.Init{Version: linkproto.Version, Node: 0x1234, Life: 0xC3A50FF1, Page: peerPage, Routes: p.own.Routes, Lanes: 1}
+		held := linkproto.Init{Version: linkproto.Version, Node: 0x1234, Life: 0xC3A50FF1, Page: peerPage, Routes: p.own.Routes, Lanes: p.own.Lanes}
 		if p.host {
 			held.Life = 0xC3000000
 		}

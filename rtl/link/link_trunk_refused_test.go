@@ -1,0 +1,82 @@
+package link_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// A peer whose page is smaller, or that has another number of lanes, is named as one that does not fit, over whatever lane it is heard: the link stays
+// down and says INIT only. The next peer, which fits, is taken.
+func TestTrunkRefused(t *testing.T) {
+	const lanes = 4
+	page, _ := linkproto.PageOf(maxPacket)
+	for _, c := range []struct {
+		page, lanes uint8
+		refused     bool
+	}{
+		{page - 1, 4, true}, {6, 4, true}, {page, 1, true}, {page, 3, true}, {page, 5, true}, {page, 8, true}, {page + 1, 2, true},
+		{page, 4, false}, {page + 1, 4, false}, {13, 4, false},
+	} {
+		for heard := range lanes {
+			what := fmt.Sprintf("page %d, %d lanes, heard on lane %d", c.page, c.lanes, heard)
+			m := newTrunk(t, lanes, 4, skewed)
+			m.offer = 0
+			for k := range m.lanes {
+				m.in[k].cut = true // the Go end says nothing
+			}
+			hear := func(page, count uint8, life linkproto.Life) {
+				init := linkproto.Init{Version: linkproto.Version, Node: 5, Life: life, Page: page, Lanes: count, Lane: uint8(heard) % count}
+				m.arrived[heard] = linkproto.AppendInit(m.arrived[heard], init)
+				key := linkproto.KeyOf(linkproto.LifeOf(*m.pins.Nonce, m.port, uint8(*m.pins.Status>>8)), life)
+				m.arrived[heard] = linkproto.AppendWord(m.arrived[heard], key, linkproto.Word{})
+				m.clocks(60)
+			}
+			hear(c.page, c.lanes, goLife)
+			want := uint32(1<<17 | 5)
+			if c.refused {
+				want |= 1 << 16
+			}
+			check.Equal(t, what+": PEER", *m.pins.Peer, want)
+			check.Equal(t, what+": the link is up", m.rtlUp(), !c.refused)
+			check.Equal(t, what+": counters", m.seen, eventsSeen{})
+			if !c.refused {
+				continue
+			}
+			m.saysInitOnly(what)
+			hear(page, lanes, goLife^1<<24) // the life that it heard is over: the first INIT of another is not taken yet
+			hear(page, lanes, goLife^1<<24)
+			check.Equal(t, what+", then one that fits: PEER", *m.pins.Peer, 1<<17|5)
+			check.Equal(t, what+", then one that fits: the link is up", m.rtlUp(), true)
+		}
+	}
+}
+
+// saysInitOnly fails the test if anything but INITs goes out for some time.
+func (m *trunk) saysInitOnly(what string) {
+	m.t.Helper()
+	words, inits := make([]*linkproto.Deframer, m.lanes), make([]int, m.lanes)
+	m.clocks(linkproto.WordSymbols + linkproto.InitSymbols)
+	for k := range words {
+		words[k] = linkproto.NewDeframer(maxPacket)
+		words[k].TakeAny()
+	}
+	for range 5 * ackDelay {
+		for k := range words {
+			switch ev, _ := words[k].Next([]linkproto.Symbol{m.sends(k)}); ev.Kind {
+			case linkproto.EventInit:
+				inits[k]++
+			case linkproto.EventWord:
+				m.t.Fatalf("%s: lane %d says %+v", what, k, ev)
+			}
+		}
+		m.clock()
+	}
+	for k, n := range inits {
+		if n < 4 {
+			m.t.Errorf("%s: %d INITs on lane %d in five times ACK_DELAY", what, n, k)
+		}
+	}
+}

@@ -63,8 +63,18 @@ func (e *virtualEnd) open() {
 	e.host.ask(status, func(linkproto.Packet) { e.opened = true })
 }
 
-// quiet reports whether nothing of the host's is underway.
-func (e *virtualEnd) quiet() bool { return e.context != 0 || e.acked == e.count && !e.trapped }
+// quiet reports whether nothing of the host's is underway, on the host's cable either.
+func (e *virtualEnd) quiet() bool {
+	e.passSilent()
+	return e.context != 0 || e.acked == e.count && !e.trapped && e.came == len(e.peer.sent)
+}
+
+// passSilent passes over packets that do not come to the host.
+func (e *virtualEnd) passSilent() {
+	for e.came < len(e.peer.sent) && e.peer.sent[e.came].silent {
+		e.came++
+	}
+}
 
 // over reports whether it is closed, and nothing of it is underway.
 func (e *virtualEnd) over() bool { return !e.opened && e.underway == 0 }
@@ -187,9 +197,7 @@ func (e *virtualEnd) received(q linkproto.Packet) {
 		}
 		return
 	}
-	for e.came < len(e.peer.sent) && e.peer.sent[e.came].silent {
-		e.came++
-	}
+	e.passSilent()
 	raw := try.Get(q.Append(nil))
 	if e.came == len(e.peer.sent) || !bytes.Equal(raw, e.peer.sent[e.came].raw) || e.trapped {
 		h.failf("%s: a %v comes, % x, with trap %v", e, q.Type, raw, e.trapped)

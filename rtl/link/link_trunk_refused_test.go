@@ -45,38 +45,16 @@ func TestTrunkRefused(t *testing.T) {
 			if !c.refused {
 				continue
 			}
-			m.saysInitOnly(what)
+			for k, says := range m.says(5 * ackDelay) {
+				check.Equal(t, fmt.Sprintf("%s: kinds of words on lane %d", what, k), len(says), 1)
+				if n := says[linkproto.KindInit]; n < 4 {
+					t.Errorf("%s: %d INITs on lane %d in five times ACK_DELAY", what, n, k)
+				}
+			}
 			hear(page, lanes, goLife^1<<24) // the life that it heard is over: the first INIT of another is not taken yet
 			hear(page, lanes, goLife^1<<24)
 			check.Equal(t, what+", then one that fits: PEER", *m.pins.Peer, 1<<17|5)
 			check.Equal(t, what+", then one that fits: the link is up", m.rtlUp(), true)
-		}
-	}
-}
-
-// saysInitOnly fails the test if anything but INITs goes out for some time.
-func (m *trunk) saysInitOnly(what string) {
-	m.t.Helper()
-	words, inits := make([]*linkproto.Deframer, m.lanes), make([]int, m.lanes)
-	m.clocks(linkproto.WordSymbols + linkproto.InitSymbols)
-	for k := range words {
-		words[k] = linkproto.NewDeframer(maxPacket)
-		words[k].TakeAny()
-	}
-	for range 5 * ackDelay {
-		for k := range words {
-			switch ev, _ := words[k].Next([]linkproto.Symbol{m.sends(k)}); ev.Kind {
-			case linkproto.EventInit:
-				inits[k]++
-			case linkproto.EventWord:
-				m.t.Fatalf("%s: lane %d says %+v", what, k, ev)
-			}
-		}
-		m.clock()
-	}
-	for k, n := range inits {
-		if n < 4 {
-			m.t.Errorf("%s: %d INITs on lane %d in five times ACK_DELAY", what, n, k)
 		}
 	}
 }

@@ -33,6 +33,13 @@ func TestTrunkClean(t *testing.T) {
 			m.clocks(c.clocks)
 			m.settle()
 			check.Equal(t, "a frame comes on an idle link", *m.pins.Coming, false)
+			if m.period == 1 {
+				for k, says := range m.says(2 * linkproto.LaneSkew) {
+					if says[linkproto.KindLost] > 0 || says[linkproto.KindAck] == 0 {
+						t.Errorf("lane %d says %v, of which none is lost", k, says)
+					}
+				}
+			}
 			for cnt := range linkproto.Counter(linkproto.NumCounters) {
 				rtl, peer := m.seen[cnt], int(m.peer.Counter(cnt))
 				switch cnt {

@@ -103,6 +103,28 @@ func (m *trunk) sends(lane int) linkproto.Symbol {
 	return linkproto.Symbol(check.Must(m.b.Model().Peek(fmt.Sprintf("tx_sym[%d:%d]", 9*lane+8, 9*lane)))(m.t))
 }
 
+// says counts the words that the RTL says on each lane in so many clocks, by kind. A symbol takes one clock.
+func (m *trunk) says(clocks int) []map[linkproto.Kind]int {
+	kinds, words := make([]map[linkproto.Kind]int, m.lanes), make([]*linkproto.Deframer, m.lanes)
+	m.clocks(linkproto.WordSymbols + linkproto.InitSymbols)
+	for k := range words {
+		kinds[k], words[k] = map[linkproto.Kind]int{}, linkproto.NewDeframer(maxPacket)
+		words[k].TakeAny()
+	}
+	for range clocks {
+		for k := range words {
+			switch ev, _ := words[k].Next([]linkproto.Symbol{m.sends(k)}); ev.Kind {
+			case linkproto.EventInit:
+				kinds[k][linkproto.KindInit]++
+			case linkproto.EventWord:
+				kinds[k][ev.Word.Kind]++
+			}
+		}
+		m.clock()
+	}
+	return kinds
+}
+
 // damage takes three bytes out of the next frame from the RTL; a symbol takes one clock.
 func (m *trunk) damage() {
 	m.t.Helper()

@@ -30,8 +30,7 @@ func TestTrunkRefused(t *testing.T) {
 			hear := func(page, count uint8, life linkproto.Life) {
 				init := linkproto.Init{Version: linkproto.Version, Node: 5, Life: life, Page: page, Lanes: count, Lane: uint8(heard) % count}
 				m.arrived[heard] = linkproto.AppendInit(m.arrived[heard], init)
-				key := linkproto.KeyOf(linkproto.LifeOf(*m.pins.Nonce, m.port, uint8(*m.pins.Status>>8)), life)
-				m.arrived[heard] = linkproto.AppendWord(m.arrived[heard], key, linkproto.Word{})
+				m.arrived[heard] = linkproto.AppendWord(m.arrived[heard], m.key(life), linkproto.Word{})
 				m.clocks(60)
 			}
 			hear(c.page, c.lanes, goLife)

@@ -284,6 +284,27 @@ func TestTrunkLostOnce(t *testing.T) {
 	}
 }
 
+// A damaged word counts once, whichever lane it comes by, and nothing else does.
+func TestTrunkBadWords(t *testing.T) {
+	m := newTrunk(t, 4, 4, skewed)
+	m.offer = 0
+	m.clocks(3000)
+	m.wants(4)
+	for k := range m.lanes {
+		m.in[k].cut = true
+	}
+	m.clocks(100) // all that was underway has come
+	want := m.seen
+	for k := range m.lanes {
+		word := linkproto.AppendWord(nil, m.key(linkproto.LifeOf(m.cfg.Nonce, m.port, m.cfg.Epoch)), linkproto.Word{})
+		word[m.rng.Between(2, len(word)-1)] ^= 1 << m.rng.IntN(8)
+		m.arrived[k] = append(m.arrived[k], word...)
+		want[linkproto.CntBadWord]++
+		m.clocks(60)
+		check.Equal(t, fmt.Sprintf("counters behind a damaged word on lane %d", k), m.seen, want)
+	}
+}
+
 // A word that says less than one of a faster lane did is passed over, LOST or not, also while the packets that the faster one named are freed.
 func TestTrunkOvertaken(t *testing.T) {
 	m := newTrunk(t, 2, 4, skewed)
@@ -291,7 +312,7 @@ func TestTrunkOvertaken(t *testing.T) {
 	m.clocks(3000)
 	m.wants(2)
 	m.in[0].cut, m.in[1].cut = true, true
-	key := linkproto.KeyOf(linkproto.LifeOf(*m.pins.Nonce, m.port, uint8(*m.pins.Status>>8)), linkproto.LifeOf(m.cfg.Nonce, m.port, m.cfg.Epoch))
+	key := m.key(linkproto.LifeOf(m.cfg.Nonce, m.port, m.cfg.Epoch))
 	say := func(lane, wait int, kind linkproto.Kind, number int) {
 		for range wait {
 			m.arrived[lane] = append(m.arrived[lane], linkproto.SymIdle)

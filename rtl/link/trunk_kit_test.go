@@ -98,6 +98,11 @@ func (m *trunk) resetRTL() {
 
 func (m *trunk) rtlUp() bool { return *m.pins.Status&1 != 0 }
 
+// key is what words of a peer of this life are sealed with.
+func (m *trunk) key(life linkproto.Life) linkproto.Key {
+	return linkproto.KeyOf(linkproto.LifeOf(*m.pins.Nonce, m.port, uint8(*m.pins.Status>>8)), life)
+}
+
 // sends is the symbol that the RTL sends next on a lane.
 func (m *trunk) sends(lane int) linkproto.Symbol {
 	return linkproto.Symbol(check.Must(m.b.Model().Peek(fmt.Sprintf("tx_sym[%d:%d]", 9*lane+8, 9*lane)))(m.t))

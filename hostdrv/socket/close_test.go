@@ -197,7 +197,8 @@ func TestPeerDies(t *testing.T) {
 			check.Fatal(t, c.end(n))
 			start := n.nis[0].Now()
 			fails(t, "read", check.Err(idle.Read(make([]byte, 1))), c.want)
-			if took := n.nis[0].Now() - start; took >= time.Second { // Patience if none is given; some time passes before a busy machine lets the test look
+			// A second is Patience if none is given. Some time passes before a busy machine lets the test look.
+			if took := n.nis[0].Now() - start; took >= time.Second {
 				t.Errorf("read failed after %v of the network's time", took)
 			}
 			fails(t, "write", check.Err(near.Write(make([]byte, 1))), c.want)

@@ -38,7 +38,9 @@ func eachPeer(t *testing.T, test func(t *testing.T, p *peerBench)) {
 		lanes uint8
 	}{{true, 1}, {false, 1}, {false, 4}} {
 		for _, routes := range []bool{false, true} {
-			t.Run(fmt.Sprintf("host %v, lanes %d, routes %v", c.host, c.lanes, routes), func(t *testing.T) { test(t, newPeerBench(t, c.host, routes, c.lanes)) })
+			t.Run(fmt.Sprintf("host %v, lanes %d, routes %v", c.host, c.lanes, routes), func(t *testing.T) {
+				test(t, newPeerBench(t, c.host, routes, c.lanes))
+			})
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // Scenarios are those of this package.
 var Scenarios = []suite.Scenario{
 	{Name: "messages",
-		Doc: "a ring of three NIs with routers carries out contexts of messages, virtual links of the hosts and barriers, with bit errors, also on the hosts' cables, and cables cut; " +
+		Doc: "a ring of three NIs with routers carries out contexts of messages, virtual links of the hosts and barriers, " +
+			"with bit errors, also on the hosts' cables, and cables cut; " +
 			"virtual links close and open amid it: every message whole, once and in order, every completion, refusal and byte of the receive buffers right",
 		Seeds: 2, Run: run},
 }
@@ -133,10 +134,12 @@ func (w *world) each(so func(*host) bool) bool {
 	return true
 }
 
-// disturb plans faults: those from which links recover, bit errors on the cables to the hosts, and one cable that is pulled for so long that its link goes down and the other way is taken.
+// disturb plans faults: those from which links recover, bit errors on the hosts' cables, and one cable that is pulled for so long that its link
+// goes down and the other way is taken.
 func (w *world) disturb(rng *testbench.Rand) {
 	const span = 60_000
-	harness.Plan{ErrorRate: harness.Rate(rng, 1e-7, 1e-5), Faults: 6, HostErrorRate: harness.Rate(rng, 1e-5, 1e-4)}.Disturb(w.Fabric, rng, span)
+	plan := harness.Plan{ErrorRate: harness.Rate(rng, 1e-7, 1e-5), Faults: 6, HostErrorRate: harness.Rate(rng, 1e-5, 1e-4)}
+	plan.Disturb(w.Fabric, rng, span)
 	cable := rng.IntN(nodes)
 	at, clocks := uint64(rng.IntN(span)), uint64(rng.Between(15_000, 30_000))
 	for _, wire := range w.Wires[2*cable : 2*cable+2] {
